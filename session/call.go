@@ -23,7 +23,8 @@ import (
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
-// CallOptions are what whoever makes a request chooses. The zero value is usable.
+// CallOptions are what whoever makes a request chooses. The zero value is usable: the limits of the server's configuration, nobody who
+// hears of progress, no task unless the tool demands one.
 type CallOptions struct {
 	Timeout    time.Duration // without progress, which begins it anew; 0: the server's configuration, or 30 s
 	MaxTimeout time.Duration // whatever the progress; 0: the server's configuration, or 5 min
@@ -40,15 +41,19 @@ type CallOptions struct {
 	OnTask func(tasks.Task)
 	// Leave ends the waiting for a task once it is closed: the reply is what created the task. nil waits to the end.
 	Leave <-chan struct{}
-	// Exact sends the parameters with nothing added that the protocol does not ask for, such as a trace context.
+	// Exact sends the parameters with nothing added that the protocol does not ask for: no trace context. What SetMeta set goes with it all
+	// the same.
 	Exact bool
-	Meta  json.RawMessage // object whose members are added to params._meta; nil for none
+	// Meta is an object whose members are added to params._meta; nil for none. They win over those of SetMeta, and those that params have
+	// there win over both.
+	Meta json.RawMessage
 
 	Relay RelayOptions // of a request that is passed on; zero for one of the caller's own
 	inner innerOptions // set by this package alone
 }
 
-// RelayOptions are what the router adds to a request that it passes on for a client of its own. The zero value adds nothing.
+// RelayOptions are what the router adds to a request that it passes on for a client of its own. The zero value adds nothing. They are apart
+// from CallOptions so that nobody sets them by accident: headers and ownership are the session's affair for all other callers.
 type RelayOptions struct {
 	// Header has further headers of the request over HTTP, in the place of those of the same name that the session makes. With any of them
 	// the reply is never that of an earlier call.
@@ -74,6 +79,12 @@ type innerOptions struct {
 // is cancelled at the server. A JSON-RPC error is a *failure.Error of kind RpcError with code, message and data; a result that asks for input nobody
 // can give is one of kind NeedsInput. A tool call that the server did not take for its headers is made once more, by what
 // the server says of the tool now.
+//
+// What the server did because of a request that got no answer nobody knows. So none is sent twice for a lost connection, unless nothing of it
+// went out. A session that the server has forgotten is made again and the request sent once more, for a server that says so did not take it;
+// where it took a tool call before it forgot the session, the call is an error.
+//
+// The reply has the result as it was sent, also where it is a task's description: only CallTool waits for tasks.
 func (s *Session) Call(ctx context.Context, method string, params json.RawMessage, o CallOptions) (r rpc.Reply, err error) {
 	target, args := targetOf(method, params)
 	defer s.record(time.Now(), method, target, args, o, &r, &err)
@@ -220,7 +231,8 @@ func (s *Session) requestInRounds(ctx context.Context, method, target string, pa
 }
 
 // roundTrip makes one request over the connection that there is, completed for its era, and waits for the answer. A session that the server
-// has forgotten is made again, once.
+// has forgotten is made again, once. answers are the members that go with a request that is made again after questions (inputResponses,
+// requestState), and meta what is added to params._meta.
 func (s *Session) roundTrip(ctx context.Context, method, target string, params []byte, answers, meta []rpc.Member, schema []byte, traceparent string, o CallOptions) (rpc.Reply, error) {
 	for try := 1; ; try++ {
 		c, err := s.acquire(ctx, method)
@@ -267,7 +279,22 @@ func (s *Session) roundTrip(ctx context.Context, method, target string, params [
 		if err := s.renew(ctx, c); err != nil {
 			return r, err
 		}
+		if h := new(transport.HTTPError); method == string(mcp.MethodToolsCall) && errors.As(err, &h) && h.Method != http.MethodPost {
+			return r, wasTaken(err)
+		}
 	}
+}
+
+// wasTaken is the error of a call whose answer was asked for again (by GET, see the transport) when the server had forgotten the session: it
+// took the call before, and a second one could do again what the first has done.
+func wasTaken(err error) error {
+	var e *failure.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	c := *e
+	c.Next = "see what the call has done before you make it again"
+	return &c
 }
 
 // renew replaces a connection whose session is gone.
@@ -415,17 +442,38 @@ func (s *Session) itemNamed(kind offer.Kind, name string) (it offer.Item, ok boo
 }
 
 // SetLevel chooses which log messages the server sends: debug, info, notice, warning, error, critical, alert or emergency.
-// The modern era has no request for that; each later request carries the level.
+// The modern era has no request for that; each later request carries the level. It is set again over each connection to come, unless the
+// server refused it.
 func (s *Session) SetLevel(ctx context.Context, level string) error {
 	c, err := s.acquire(ctx, "logging/setLevel")
 	if err != nil {
 		return err
 	}
-	s.link.setLevel(&level)
 	if c.era == Modern {
+		s.link.setLevel(&level)
 		c.logLevel.Store(&level)
 		return nil
 	}
-	_, err = s.Call(ctx, string(mcp.MethodSetLogLevel), fmt.Appendf(nil, `{"level":%s}`, jsonrpc.Quote(level)), CallOptions{})
+	if _, err = s.Call(ctx, string(mcp.MethodSetLogLevel), levelParams(level), CallOptions{}); err == nil {
+		s.link.setLevel(&level)
+	}
 	return err
+}
+
+// restoreLevel sets the level of SetLevel over a new connection of the legacy era, in which the server forgets it with the connection
+// (https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging).
+func (s *Session) restoreLevel(c *conn) {
+	level := s.link.snapshot().level
+	if c.era == Modern || level == nil || !c.supports(string(mcp.MethodSetLogLevel)) {
+		return
+	}
+	s.wg.Go(func() {
+		spec := &rpc.Request{Method: string(mcp.MethodSetLogLevel), Params: levelParams(*level), Timeout: healthTimeout, Hidden: true}
+		_, _ = c.Call(c.Context(), spec) // one that takes it no more logs as it likes; the journal has its answer
+	})
+}
+
+// levelParams are the parameters of logging/setLevel.
+func levelParams(level string) []byte {
+	return fmt.Appendf(nil, `{"level":%s}`, jsonrpc.Quote(level))
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/mcphud/mcphud/session/offer/pending"
 )
 
-// Client is what a session says of itself to its server. What is left out is mcphud's own.
+// Client is what a session says of itself to its server. What is left out is mcphud's own. It must not be changed once a session has it.
 type Client struct {
-	Info         json.RawMessage // clientInfo, an object
-	Capabilities json.RawMessage // an object
-	Protocol     string          // the version to speak, as a server's configuration has it
+	Info         json.RawMessage // clientInfo, an object; nil for mcphud's
+	Capabilities json.RawMessage // an object; nil for what can be answered here. What is advertised beyond that is refused when it is asked for
+	Protocol     string          // the version to speak, as a server's configuration has it; "" for that of the configuration
 }
 
-// Present makes later connections present themselves as c; nil as Options say.
+// Present makes later connections present themselves as c; nil as Options say. The one that there is stays as it was: Reconnect for another.
 func (s *Session) Present(c *Client) {
 	s.client.Store(c)
 	s.notifyChange()
@@ -40,7 +40,8 @@ func (s *Session) nextClient() Client {
 }
 
 // As connects to the server once more, presented as c, for as long as f runs: a stdio server is started a second time. What the
-// server asks meanwhile is not answered.
+// server asks over it is refused, but for ping and for roots, where it has any. It is not reconnected, and not in the manager's list;
+// what is said over it is in the journal, under numbers of connections that are multiples of 1<<20 and what follows them.
 func (s *Session) As(ctx context.Context, c *Client, f func(context.Context, *Session) error) error {
 	const apart = 1 << 20 // connections of the journal are told apart by their numbers
 	opts := *s.opts
@@ -124,7 +125,8 @@ func (s *Session) Roots() []string {
 	return slices.Clone(s.cfg.Roots)
 }
 
-// SetRoots changes Roots, and tells a server of the legacy era that is connected. The modern one asks when it needs them.
+// SetRoots changes Roots, and tells a server of the legacy era that is connected, if it was told of listChanged. The modern one asks when it needs
+// them. The error is that of telling; the roots are changed all the same.
 func (s *Session) SetRoots(ctx context.Context, roots []string) error {
 	roots = slices.Clone(roots)
 	s.roots.Store(&roots) // before the look at the connection: one that is made meanwhile is asked for them after
@@ -137,7 +139,7 @@ func (s *Session) SetRoots(ctx context.Context, roots []string) error {
 	return failure.Wrap(c.Notify(ctx, changed, nil, nil), s.Title(), changed)
 }
 
-// listRoots is the result of roots/list.
+// listRoots is the result of roots/list: directories as file URIs, made absolute here, and what has a scheme as it is.
 func (s *Session) listRoots() []byte {
 	type root struct {
 		URI  string `json:"uri"`

@@ -16,7 +16,8 @@ import (
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
-// conn is one connection: a mux, and what the handshake found out about the server.
+// conn is one connection: a mux, and what the handshake found out about the server. It belongs to the session that made it, and is used by all
+// its goroutines: what is not atomic is set before ready is closed, or owned by one of them.
 type conn struct {
 	*rpc.Mux
 	id     uint64           // counts the connections of its session
@@ -40,10 +41,11 @@ type conn struct {
 
 	latency  atomic.Int64           // of the last health check or of the handshake, in nanoseconds
 	answered atomic.Pointer[string] // the method of the handshake that the server answered last, also with an error; nil for none
-	logLevel atomic.Pointer[string] // modern: what requests ask for
+	logLevel atomic.Pointer[string] // modern: what requests ask for; nil for nothing, which servers take for no log messages
 }
 
-// Implementation identifies this client to servers.
+// Implementation identifies this client to servers, as clientInfo
+// (https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization).
 type Implementation struct {
 	Name    string `json:"name"`
 	Title   string `json:"title,omitempty"`
@@ -85,7 +87,8 @@ func (c *conn) modernize(s *rpc.Request, version string, schema json.RawMessage)
 	s.Header = h
 }
 
-// supports reports whether the server advertised what method needs. Methods that need nothing are supported.
+// supports reports whether the server advertised what method needs. Methods that need nothing are supported, and those that nobody here knows:
+// the server says so itself. Versions before 2025-03-26 had no capability for completions, so that any of their servers may complete.
 func (c *conn) supports(method string) bool {
 	has := func(path ...string) bool {
 		v := []byte(c.capabilities)

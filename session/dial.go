@@ -15,7 +15,8 @@ import (
 )
 
 // open makes one connection, handshake included. A stdio server is started once, except one that exits on
-// server/discover.
+// server/discover. What keeps the server from being connected at all (its entry is wrong, not trusted, disabled, or asks for something) is an
+// error before anything is started. Of several kinds of transport that failed the error is that of the first: it is the one that was meant.
 func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 	cfg := s.Config()
 	switch {

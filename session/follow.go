@@ -76,6 +76,8 @@ func (t *taskState) hasQuestion() bool {
 }
 
 // follower asks for the status of one task until it is over.
+//
+// There is one for each task, however many wait for it: they watch, and none of them asks the server itself.
 type follower struct {
 	wake chan struct{} // cap 1: ask now
 	done chan struct{} // closed when it is not followed any more
@@ -84,8 +86,8 @@ type follower struct {
 	last rpc.Reply // the answer with the outcome, if there was one
 	err  error     // why the task is not followed though it is not over
 
-	mu       sync.Mutex
-	watchers []chan<- struct{}
+	mu       sync.Mutex        // guards watchers; taken while no other lock is held
+	watchers []chan<- struct{} // of capacity 1; whoever added one takes it away
 }
 
 // watch wakes c, of capacity 1, with every change until stop is called.

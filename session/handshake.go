@@ -46,6 +46,9 @@ func pinnedVersion(protocol string) (string, error) {
 
 // handshake finds out what the server speaks and introduces us. known is the era of an earlier connection, "" if there was
 // none; pin a protocol version or "".
+//
+// The modern era has no handshake but server/discover, and legacy servers answer it with any error, with silence, or by exiting; so nothing but
+// a result, or an error that only the modern era has, counts as a sign of it.
 func (c *conn) handshake(ctx context.Context, pin string, known Era) error {
 	switch {
 	case c.traits.Legacy && mcp.IsModernProtocol(pin):

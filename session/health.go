@@ -12,7 +12,7 @@ import (
 )
 
 // A connection is given up after healthFailures checks in a row that got no answer within healthTimeout, or within the interval
-// between two checks where that is shorter.
+// between two checks where that is shorter. One that fails while a request runs does not count: many servers do one thing at a time.
 const (
 	healthFailures = 3
 	healthTimeout  = 10 * time.Second
@@ -26,6 +26,7 @@ func (s *Session) startLoops(c *conn) {
 	s.wg.Go(func() { s.refreshLoop(c) })
 	s.listen(c)
 	s.resubscribe(c)
+	s.restoreLevel(c)
 }
 
 // watchHealth pings the server at intervals. Three failures in a row end the connection.
@@ -80,7 +81,8 @@ func (s *Session) check(c *conn) (time.Duration, error) {
 	return r.Took, nil
 }
 
-// Ping makes a health check now and returns how long the answer took.
+// Ping makes a health check now and returns how long the answer took; an error response is one as well. Unlike the automatic ones it counts and is
+// shown as a request.
 func (s *Session) Ping(ctx context.Context) (time.Duration, error) {
 	c, err := s.acquire(ctx, "ping")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/rpc"
 )
 
-// maxRounds bounds how often one call may be answered with further questions.
+// maxRounds bounds how often one call may be answered with further questions. Each round may have waited for a person, so no time bounds it.
 const maxRounds = 50
 
 // inputRequired is the type of a result that asks before it answers.
@@ -46,7 +46,9 @@ func checkResultType(result []byte) error {
 	}
 }
 
-// answerInput answers what an input_required result asks, and gives the members that the call is made again with.
+// answerInput answers what an input_required result asks, and gives the members that the call is made again with: inputResponses, an object with
+// the keys of inputRequests, and requestState as it came, which is the server's own and may be anything. A result with requestState alone only
+// wants the call again.
 func (s *Session) answerInput(ctx context.Context, r *rounds, result []byte) ([]rpc.Member, error) {
 	bad := func(what string, err error) error {
 		return &failure.Error{Kind: failure.Protocol, Message: what, Data: result, Err: err, Next: "see the answer as it was sent", Remedy: failure.SeeTraffic}

@@ -23,8 +23,8 @@ type link struct {
 	mu sync.Mutex
 	facts
 
-	// What askContext gives; nil until something is asked, and once it has ended.
-	asks    context.Context // what asking gives; nil until something is asked, and once it has ended
+	// asks is what askContext gives; both are nil until something is asked, and asks is once it has ended.
+	asks    context.Context
 	endAsks context.CancelCauseFunc
 }
 
@@ -43,7 +43,7 @@ type facts struct {
 	conns   uint64    // the number of the last connection that was begun; only grows
 	second  uint64    // the number of the last that As made; only grows
 	era     Era       // of the last connection; "" before the first, and after an attempt that failed
-	level   *string   // by SetLevel, for connections of the modern era; nil before. Never changed in place
+	level   *string   // by SetLevel, for the connections to come; nil before. Never changed in place
 
 	// The attempt that runs. Written by begin, and by endConnected or endFailed at its end; dialing and abort are nil where none runs.
 	dialing  chan struct{}      // closed when it is over
@@ -85,12 +85,12 @@ func (l *link) init(life context.Context, runs *sync.WaitGroup, cfg config.Serve
 	l.url, l.state, l.since = cfg.URL, Disconnected, time.Now()
 }
 
-// change is one of state, for the record.
+// change is one of state, for the record: what set found and left, taken under its lock, to be announced without it.
 type change struct {
 	from, to State
-	err      error
-	conn     uint64
-	retired  string
+	err      error  // why to is Failed or NeedsLogin
+	conn     uint64 // the number of the connection that it is about
+	retired  string // why Retire ended it; "" for all other changes
 }
 
 // set changes the state; the caller holds mu.
@@ -156,7 +156,7 @@ func (l *link) setChild(child transport.Child) {
 	l.starting = child
 }
 
-// move takes another URL. stale is whether a connection was made, or tried, by the old one.
+// move takes another URL, for attempts that begin from here on. stale is whether a connection was made, or tried, by the old one.
 func (l *link) move(url string) (news, stale bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -24,12 +24,13 @@ const (
 func (s *Session) Listing(kind offer.Kind) offer.Listing { return s.lists.listing(kind) }
 
 // List returns the whole list, from memory unless it was never loaded, the server said that it changed, or its time to
-// live is over. A list whose last pages cannot be had is returned with an error.
+// live is over. A list whose last pages cannot be had is returned with an error. The listing is shared with everybody who asked: it must not be
+// modified.
 func (s *Session) List(ctx context.Context, kind offer.Kind) (offer.Listing, error) {
 	return s.list(ctx, kind, false)
 }
 
-// Refresh is List without using what is in memory.
+// Refresh is List without using what is in memory, but for a load that runs already: that one is waited for.
 func (s *Session) Refresh(ctx context.Context, kind offer.Kind) (offer.Listing, error) {
 	return s.list(ctx, kind, true)
 }

@@ -163,8 +163,9 @@ func (s *Session) Notify(ctx context.Context, method string, params json.RawMess
 	return failure.Wrap(c.Notify(ctx, method, params, nil), s.Title(), method)
 }
 
-// Subscribe asks for notifications/resources/updated about one resource; they arrive as journal entries. In the modern
-// era that is a stream of its own, which lasts until Unsubscribe or the end of the connection.
+// Subscribe asks for notifications/resources/updated about one resource; they arrive as journal entries, and at OnNotification. It ends with
+// Unsubscribe or with the connection: KeepSubscribed is for those that last. In the modern era it is a stream of its own
+// (subscriptions/listen), which the server has to acknowledge for that URI; one that does not within the server's time limit is an error.
 func (s *Session) Subscribe(ctx context.Context, uri string) error {
 	for {
 		c, err := s.acquire(ctx, "resources/subscribe")

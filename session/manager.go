@@ -14,18 +14,19 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
-// Manager holds all sessions. Its methods are safe for concurrent use.
+// Manager holds all sessions. Its methods are safe for concurrent use. Sessions share its options, its journal and its limits; nothing else
+// of one is known to another.
 type Manager struct {
 	// Set once.
-	opts    Options
+	opts    Options       // completed
 	own     bool          // the journal is ours to close
 	rev     atomic.Uint64 // see Rev
 	changed chan struct{} // cap 1
 
-	followers atomic.Pointer[[]chan struct{}] // replaced as a whole, under mu
+	followers atomic.Pointer[[]chan struct{}] // replaced as a whole, under mu; read without, since a change of any session is told there
 
 	mu       sync.Mutex
-	sessions []*Session // in the order of registration
+	sessions []*Session // in the order of registration, or that of Arrange
 	closed   bool       // nothing can be registered any more
 }
 
@@ -96,7 +97,8 @@ func (m *Manager) follow(change func([]chan struct{}) []chan struct{}) {
 	m.followers.Store(&fs)
 }
 
-// Register adds a server, without connecting to it.
+// Register adds a server, without connecting to it. A name that is taken, or a manager that is closed, is a *failure.Error of kind Usage; what is
+// wrong with the rest of cfg is an error of Connect, so that the server is in the list with what is wrong.
 func (m *Manager) Register(cfg config.Server) (*Session, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -125,7 +127,8 @@ func (m *Manager) setTitle(s *Session, title string) {
 	s.title.Store(&unique)
 }
 
-// Unregister disconnects a server and forgets it.
+// Unregister disconnects a server and forgets it, and returns when nothing of it is left. What its file says stays: whoever removes an entry
+// does both. The error is of kind ServerNotFound, or that of closing.
 func (m *Manager) Unregister(name string) error {
 	m.mu.Lock()
 	i := slices.IndexFunc(m.sessions, func(s *Session) bool { return s.cfg.Name == name })

@@ -43,7 +43,8 @@ func (r Retry) wait(n int) time.Duration {
 	return failure.Jitter(failure.Backoff(n, r.Base, r.Cap), 0.5)
 }
 
-// retry is a planned attempt, and those after it.
+// retry is a planned attempt, and those after it, which one goroutine makes (reconnect). The link has one at most: it is ended by an
+// attempt by hand, by Disconnect, and by running out of attempts. That goroutine replaces tried, under link.mu.
 type retry struct {
 	cancel context.CancelFunc
 	asked  chan struct{} // cap 1: somebody waits for the connection now

@@ -14,11 +14,11 @@ import (
 
 // CallRecord is a tool call, a prompt's get or a resource's read that was sent and is over, as [Options.Record] gets it.
 type CallRecord struct {
-	Server    config.Server // as it was registered
-	Title     string
+	Server    config.Server   // as it was registered
+	Title     string          // see Session.Title
 	Info      json.RawMessage // serverInfo as sent, nil if there is none
 	Version   string          // protocol version
-	Transport string
+	Transport string          // as in Status
 
 	Method string // tools/call, prompts/get or resources/read
 	Target string // the name, or the URI
@@ -28,9 +28,9 @@ type CallRecord struct {
 	Timeout                 time.Duration // that this call was given, 0 for the usual one
 
 	Started time.Time
-	Took    time.Duration
-	Reply   rpc.Reply
-	Err     error
+	Took    time.Duration // with what was asked and answered in between, and the time of a task
+	Reply   rpc.Reply     // also with an error, as far as one came
+	Err     error         // that the caller got; nil for a result, isError included
 }
 
 // isRecorded reports whether Options.Record is told of a method.

@@ -23,12 +23,13 @@ type resultCache struct {
 	// goes with clear, or when room is needed.
 	known map[string]cachedResult
 	order []string // keys, oldest first
-	size  int
+	size  int      // bytes of all of them, at most maxResults
 }
 
+// cachedResult is an answer that may be given again. Whoever gets it shares its bytes.
 type cachedResult struct {
-	reply rpc.Reply // with Cached
-	size  int
+	reply rpc.Reply // with Cached, the time from which its age counts
+	size  int       // of its frame and its key
 }
 
 // get is what was kept under key at most ttl ago.

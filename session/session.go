@@ -28,13 +28,13 @@ import (
 // the part has; the end of a connection carries its number, which no later one has.
 type Session struct {
 	// Set once, before anybody has the session.
-	cfg     config.Server // as it was registered
-	opts    *Options      // the manager's
-	changed func()        // tells the manager
-	unique  func(s *Session, title string)
-	auth    *auth.Authorizer // nil where nobody logs in
-	role    string           // of a session made by As, for the journal; "" for others
-	ctx     context.Context  // ends with the session
+	cfg     config.Server                  // as it was registered; Config has what changed since
+	opts    *Options                       // the manager's, which do not change; As makes its own
+	changed func()                         // tells the manager
+	unique  func(s *Session, title string) // sets the title, with a number where another session has it
+	auth    *auth.Authorizer               // nil where nobody logs in
+	role    string                         // of a session made by As, for the journal; "" for others
+	ctx     context.Context                // ends with the session
 	stop    context.CancelFunc
 
 	wg sync.WaitGroup // everything that runs for this session; counted up by what is counted itself, or as link.runs and subs.add say
@@ -199,7 +199,8 @@ func (s *Session) endConnections(number uint64) {
 }
 
 // Disconnect ends the connection, or the attempts to make one, and returns when nothing of it is left. Requests in flight
-// fail.
+// fail, with kind ChannelClosed, and so do questions of the server that wait for an answer. The error is only about closing: the session is
+// Disconnected in any case.
 func (s *Session) Disconnect() error { return s.disconnect(failure.ChannelClosed, "disconnected", "") }
 
 // Retire is Disconnect for somebody who looks after connections that nobody uses. why, such as "idle 5m0s", is in Status until
@@ -252,7 +253,8 @@ func (s *Session) drop(c *conn, err error) {
 	_ = c.Close(e) // it is lost already; the reason is err
 }
 
-// acquire returns the connection. While one is being made, or waited for after a loss, it waits for that.
+// acquire returns the connection. While one is being made, or waited for after a loss, it waits for that, and makes a planned attempt begin
+// now. It never connects a session that nobody connected: the error is then of kind ServerNotConnected. stage is for the error.
 func (s *Session) acquire(ctx context.Context, stage string) (*conn, error) {
 	for {
 		c, over, state, err := s.link.get()

@@ -10,7 +10,7 @@ import (
 // State is the state of a session.
 type State string
 
-// The states, in the words that users and scripts see.
+// The states, in the words that users and scripts see: scripts compare them, so that they stay as they are.
 const (
 	Disconnected State = "Disconnected" // not connected, and nobody wants it to be
 	Connecting   State = "Connecting"   // an attempt is running
@@ -28,10 +28,10 @@ const (
 	Modern Era = "modern"
 )
 
-// Status is a snapshot of a session.
+// Status is a snapshot of a session. What the handshake found out is zero without a connection.
 type Status struct {
 	State     State
-	Err       error     // why State is Error or NeedsLogin, else nil
+	Err       error     // why State is Failed or NeedsLogin, else nil
 	Attempt   int       // of automatic reconnection, 0 when none is going on
 	RetryAt   time.Time // when the next attempt starts; zero if none is planned
 	Since     time.Time // when State was entered
@@ -41,12 +41,12 @@ type Status struct {
 	Era       Era       // "" before the handshake
 
 	ServerInfo, Capabilities json.RawMessage // as sent, nil if the server sent none
-	Instructions             string
+	Instructions             string          // as sent, "" if the server sent none; of any length
 
 	Latency   time.Duration  // of the last health check, or of the handshake
 	PID       int            // of the child, 0 if there is none
 	Stderr    string         // the last lines of a child that has not answered yet
-	URL       string         // over HTTP
+	URL       string         // that connections are made to from here on; "" for a command
 	SessionID string         // Mcp-Session-Id, over HTTP
 	Conn      uint64         // which connection of this session, as in the journal
 	Inflight  []rpc.Inflight // requests waiting for an answer, oldest first; no health checks, no listening streams

@@ -85,7 +85,9 @@ func (s *Session) asTask(ctx context.Context, name string, wanted bool) (bool, e
 	return support == tasks.Required || wanted && s.link.snapshot().speaks() == Legacy, nil
 }
 
-// settle is the outcome of a tool call whose answer may be a task, which is waited for.
+// settle is the outcome of a tool call whose answer may be a task, which is waited for: by CreateTaskResult of 2025-11-25 where the call asked for
+// it, and by the extension of 2026-07-28 where the server chose it. The reply then has what tasks/result or tasks/get brought, under the number
+// of the call's own request.
 func (s *Session) settle(ctx context.Context, tool string, r rpc.Reply, o CallOptions) (rpc.Reply, error) {
 	if !mayBeTask(r.Result) {
 		return r, nil

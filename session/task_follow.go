@@ -19,12 +19,14 @@ import (
 )
 
 const (
-	maxRefusals  = 5  // errors of the server in a row after which a task is not followed any more
-	maxQuestions = 32 // of one task that wait for an answer
-	expiredGrace = 5 * time.Second
+	maxRefusals  = 5               // errors of the server in a row after which a task is not followed any more
+	maxQuestions = 32              // that one task asks while it is followed, answered ones included
+	expiredGrace = 5 * time.Second // past a task's time to live, by this machine's clock, until it is given up
 )
 
-// observe asks for a task's status at the server's interval until it is over, and has its questions answered.
+// observe asks for a task's status at the server's interval until it is over, and has its questions answered. It runs on the goroutine of the
+// follower f, and gives what f.last and f.err get: a reply with a frame only where the outcome came with it. A lost connection is waited for,
+// since the task outlives it; what ends the watching is the task's end, an answer that makes no sense, or that it is forgotten.
 func (s *Session) observe(ctx context.Context, f *follower, id string) (rpc.Reply, error) {
 	ctx, stop := context.WithCancel(ctx)
 	q := &taskQuestions{s: s, id: id, asked: map[string]context.CancelFunc{}, over: make(chan questionDone)}
@@ -160,14 +162,14 @@ func (s *Session) taskNotified(c *conn, method string, params []byte) {
 	}
 }
 
-// taskQuestions are what one task asks.
+// taskQuestions are what one task asks. Only the goroutine of observe uses them, but for over and wg.
 type taskQuestions struct {
 	s     *Session
 	id    string
-	asked map[string]context.CancelFunc // by key of inputRequests; nil once it was answered
-	over  chan questionDone
-	held  bool
-	wg    sync.WaitGroup
+	asked map[string]context.CancelFunc // by key of inputRequests: withdraws the question. Keys stay, for none is asked twice
+	over  chan questionDone             // unbuffered: what is answered waits until observe takes it
+	held  bool                          // tasks/result was asked for before the task is over, and is not answered yet
+	wg    sync.WaitGroup                // the questions and that request; observe waits for them
 }
 
 // questionDone is a question that was answered, or the end of a held tasks/result.
@@ -176,6 +178,7 @@ type questionDone struct {
 	err    error      // the task cannot be followed any more
 }
 
+// end gives d to observe, unless the task is not followed any more.
 func (q *taskQuestions) end(ctx context.Context, d questionDone) {
 	select {
 	case q.over <- d:

@@ -24,7 +24,8 @@ func (s *Session) InUse() bool {
 }
 
 // Replace gives the server of this name another configuration: its session ends, and one that is not connected takes its place in
-// the list. What the user chose for this run is kept: roots, persona, log level.
+// the list. What the user chose for this run is kept: roots, persona, log level. Whoever has the old session finds it closed; the numbers of
+// connections go on, so that the journal has none twice. The error is that of closing the old one, and the new one is there all the same.
 func (m *Manager) Replace(cfg config.Server) (*Session, error) {
 	m.mu.Lock()
 	i := slices.IndexFunc(m.sessions, func(s *Session) bool { return s.cfg.Name == cfg.Name })

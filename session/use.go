@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Use says how much a session is used.
+// Use says how much a session is used. toolset.Pool ends the connections of those that nobody uses (Retire), and users see it.
 type Use struct {
 	Held     bool      // by Hold, by a request from its start to its result, or by a subscription
 	Inflight int       // requests waiting for an answer

@@ -32,13 +32,13 @@ func (j *Journal) Annotate(seq uint64, mark bool, note string) uint64 {
 	return j.Append(a, nil)
 }
 
-// Note is what a person says of an entry.
+// Note is what a person says of an entry. The zero Note is that of an entry without any.
 type Note struct {
 	Marked bool
-	Text   string
+	Text   string // clipped as all strings of entries
 }
 
-// maxNotes is how many entries can have a note.
+// maxNotes is how many entries can have a note: they are kept as long as the journal, also of entries that were dropped.
 const maxNotes = 10_000
 
 // Note returns the newest annotation of an entry.
@@ -76,6 +76,9 @@ func (j *Journal) annotate(e *Entry) {
 const maxAway = 20_000
 
 // findAnnotated is the entry that an annotation of the file is about, 0 if it is not there. Called with the journal's lock held.
+//
+// Peer is a number of the journal that wrote the line; here entries have others. As a distance it still leads to the entry where no line was
+// taken out in between. What is found must be of the same server and time, which the annotation has in Took.
 func (l *loader) findAnnotated(e *Entry) uint64 {
 	if e.Peer == 0 || e.Peer >= e.Seq {
 		return 0

@@ -28,7 +28,8 @@ func openFile(name string) (*os.File, error) {
 	return f, nil
 }
 
-// file writes one batch of entries to Options.File and reports whether there may be more.
+// file writes one batch of entries to Options.File and reports whether there may be more. Where entries were dropped before their turn came a
+// line {"missing":n} stands in their place. The first error ends it for good: what came later would look as if nothing lay between.
 func (w *writer) file() bool {
 	j := w.j
 	w.batch, w.lines = w.batch[:0], w.lines[:0]
@@ -104,9 +105,13 @@ func maskEntry(e Entry, body []byte) (_ Entry, _ []byte, frame bool) {
 	return e, body, frame
 }
 
-// AppendLine appends the line that Options.File has for an entry: a JSON object, secrets masked, and a line feed. A frame
+// AppendLine appends the line that Options.File has for an entry: a JSON object, secrets masked as by Masked, and a line feed. A frame
 // that is valid JSON is there as raw JSON under "frame", anything else under "text", or under "base64" when it is not
-// UTF-8.
+// UTF-8. Members that are empty or 0 are left out, but for seq, time and size; the body is the last one, which ParseLine relies on to be
+// quick. All of it is one line, unlike here:
+//
+//	{"seq":7,"time":"2026-07-28T09:00:00.1Z","server":"files","conn":1,"dir":"in","kind":"response","method":"tools/call","id":"3",
+//	 "tool":"read","peer":6,"took_ms":12.500,"status":"ok","size":36,"frame":{"jsonrpc":"2.0","id":3,"result":{}}}
 func AppendLine(b []byte, e Entry, body []byte) []byte {
 	e, body, frame := maskEntry(e, body)
 	b = fmt.Appendf(b, `{"seq":%d,"time":"%s"`, e.Seq, e.Time.UTC().Format(time.RFC3339Nano))

@@ -4,6 +4,19 @@
 // Memory is bounded. Bodies beyond Options.Memory are moved to temporary files by a writer goroutine, and the
 // metadata of the oldest entries is dropped beyond Options.Entries. Append costs about a microsecond and waits for
 // the disk only when bodies arrive much faster than it can take them, and then for a bounded time.
+//
+// An entry is metadata ([Entry]) and a body. What belongs together is linked as it is appended: an answer with its request (Peer),
+// and everything of one exchange with the request that began it (Root). Whoever shows a journal remembers the Seq that it has got to,
+// and asks for more when Rev is another:
+//
+//	for _, e := range j.Snapshot(since, nil) {
+//		body, err := j.Body(e.Seq) // ErrNoBody where it is not kept any more
+//	}
+//
+// Options.File writes a journal to a file line by line, and [Open] shows such a file as a journal.
+//
+// Where is what: journal.go is what others call, link.go finds what belongs together, store.go keeps metadata, spill.go moves bodies to disk,
+// file.go and line.go write and read lines, open.go reads files, annotate.go has what people say of entries.
 package journal
 
 import (
@@ -74,16 +87,16 @@ const (
 	Cancelled = "cancelled"
 )
 
-// Entry is the metadata of one journal entry. Its strings are clipped to a few hundred bytes: they can come from a
-// hostile server. The whole is in Body.
+// Entry is the metadata of one journal entry, a copy: to change it changes nothing. Method, ID, Tool and Note are clipped to 512
+// bytes: they can come from a hostile server. The whole is in Body.
 type Entry struct {
-	Seq    uint64    // 1, 2, 3 … over the whole journal
-	Time   time.Time // when it happened; Append fills in the present where it is zero
-	Server string    // name in the configs
-	Conn   uint64    // which connection of that server; reconnects count up
-	Dir    Dir
-	Kind   Kind
-	Method string        // of a request or notification; for a response that of its request
+	Seq    uint64        // 1, 2, 3 … over the whole journal
+	Time   time.Time     // when it happened; Append fills in the present where it is zero
+	Server string        // name in the configs
+	Conn   uint64        // which connection of that server; reconnects count up
+	Dir    Dir           // None for State
+	Kind   Kind          // never 0
+	Method string        // of a request or notification; for a response that of its request; of an annotation
 	ID     string        // id bytes exactly as on the wire, "" if there is none
 	Tool   string        // name of the tool or prompt, or uri of the resource, that the request is about
 	Size   int           // bytes of the body
@@ -97,7 +110,8 @@ type Entry struct {
 	Trace  string        // id of its trace, 32 hex digits, "" if it has none (https://www.w3.org/TR/trace-context)
 }
 
-// Mark is what is odd about the place of an entry in its exchange, as bits.
+// Mark is what is odd about the place of an entry in its exchange, as bits. A server that answers twice, or what it was not asked, breaks
+// JSON-RPC (https://www.jsonrpc.org/specification#response_object); one that answers late may only not have heard yet.
 type Mark uint8
 
 // The marks.
@@ -126,7 +140,7 @@ type Options struct {
 	Entries int    // entries whose metadata is kept; 0 means 1,000,000; rounded up to a block of 512
 	Disk    int64  // bytes of spilled bodies kept on disk; 0 means 2 GiB
 	Dir     string // where temporary files go; "" means os.TempDir()
-	File    string // also append every entry to this file as JSONL, mode 0600; secrets of everything but messages are masked
+	File    string // also append every entry to this file as JSONL, mode 0600; see AppendLine for what is hidden there
 	// Keep changes what goes to File, such as to take secrets out of messages; nil leaves it. It is called for one entry after the other, on a
 	// goroutine of the journal, and must not modify the body.
 	Keep func(Entry, []byte) (Entry, []byte)
@@ -150,16 +164,20 @@ var ErrNoEntry = errors.New("no such journal entry (the oldest entries are dropp
 // full, or the journal was closed.
 var ErrNoBody = errors.New("the body of this journal entry is no longer kept")
 
-// Journal is safe for concurrent use.
+// Journal is safe for concurrent use. Only Append, Close, and Body and Head of what is on disk wait for anything.
+//
+// A body is in one of four places: in memory (block.bodies), in a segment, in the file that the journal was opened from, or nowhere any more.
+// It goes from memory to a segment in the order of Seq, so that toSpill says of all of them which left. Nothing is read or written with mu
+// held, and segments have locks of their own: whoever reads one while it is dropped gets ErrNoBody.
 type Journal struct {
-	opts     Options
-	rev      atomic.Uint64
-	onChange atomic.Pointer[[]func()]
+	opts     Options                  // completed; set once
+	rev      atomic.Uint64            // see Rev
+	onChange atomic.Pointer[[]func()] // replaced as a whole; nil before the first
 
-	mu       sync.Mutex
+	mu       sync.Mutex // guards what follows, up to wake
 	store    store
 	links    links
-	notes    map[uint64]Note // by the entry that they are about
+	notes    map[uint64]Note // by the entry that they are about; nil before the first. At most maxNotes
 	mem      int64           // bytes of bodies in memory
 	room     chan struct{}   // closed and replaced whenever mem shrank
 	spilling bool            // between crossing Memory and reaching the low-water mark
@@ -169,17 +187,18 @@ type Journal struct {
 	missed   uint64          // entries that were dropped before they could be written to File
 	segs     []*segment      // oldest first; the last one is written to
 	gone     uint32          // segments that were dropped before segs[0]
-	from     *loader         // reads the file that the journal is opened from; nil for a live one
-	dead     []*segment      // to be closed
-	disk     int64
-	broken   error // why spilling stopped
-	err      error // first error of spill or File
-	closed   bool
+	from     *loader         // reads the file that the journal is opened from; nil for a live one. Set before anybody has the journal
+	dead     []*segment      // dropped, and to be closed without mu, since closing waits for who reads
+	disk     int64           // bytes in segs
+	broken   error           // why spilling stopped, for good: more stays in memory then, and the oldest bodies are given up
+	err      error           // first error of spill or File
+	closed   bool            // nothing is appended any more
 
-	file *os.File
-	wake chan struct{}
-	stop chan struct{}
-	done chan struct{} // nil until the writer runs
+	file *os.File      // Options.File; nil without one, and after an error
+	done chan struct{} // closed when the writer ended; nil until it runs
+
+	wake chan struct{} // cap 1: the writer has something to do
+	stop chan struct{} // closed by Close
 }
 
 // New returns an empty journal. If Options.File cannot be opened the journal works without it and Err says why.
@@ -212,6 +231,9 @@ func New(o Options) *Journal {
 // the request that it names as Cancelled; so does a State entry with an ID and a Status (Cancelled or Failed) for the
 // request with that ID in the same direction, which is how an end without an answer is recorded (a closed response
 // stream, a timeout). An answer that comes later is still linked.
+//
+// An HTTP entry is linked with the request whose ID it has, also where that comes after it, or by the caller: Peer names the entry with the
+// other half of its exchange.
 //
 // Append after Close does nothing and returns 0.
 func (j *Journal) Append(e Entry, body []byte) uint64 {
@@ -327,7 +349,7 @@ func (j *Journal) Each(since uint64, f func(*Entry) bool) {
 }
 
 // Frames returns the entries of one exchange, oldest first: the request, and all whose Root it is. Entries of other exchanges
-// lie between them; the search ends with what was appended when it is called.
+// lie between them; the search ends with what was appended when it is called, or 20,000 entries after the answer.
 func (j *Journal) Frames(root uint64) (out []Entry) {
 	from := root
 	if e, ok := j.Get(root); ok && e.Kind == Request {
@@ -411,8 +433,8 @@ func (j *Journal) Head(seq uint64, n int) ([]byte, error) {
 // Rev is a counter that grows with every Append, and so also with every link.
 func (j *Journal) Rev() uint64 { return j.rev.Load() }
 
-// OnChange adds a function that is called after every Append, on the goroutine that appended and without locks held.
-// It must be cheap and must not call Append.
+// OnChange adds a function that is called after every Append, on the goroutine that appended and without locks held; and on one of the
+// journal's own when a file was read on, or could not be written. There is no way to take it away. It must be cheap and must not call Append.
 func (j *Journal) OnChange(f func()) {
 	for {
 		old := j.onChange.Load()
@@ -436,7 +458,7 @@ func (j *Journal) Err() error {
 }
 
 // Close writes what is left to Options.File, ends the writer and removes the temporary files. Metadata and bodies in
-// memory stay readable. It returns Err.
+// memory stay readable; of all other bodies reading gives ErrNoBody. It returns Err, the second time as well.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	if j.closed {

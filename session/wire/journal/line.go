@@ -13,7 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
-// encoding is how a body is written in a journal file.
+// encoding is how a body is written in a journal file: as JSON that is taken as it stands, or in a string.
 type encoding uint8
 
 const (
@@ -82,7 +82,7 @@ func ParseLine(line []byte) (l Line, err error) {
 type parser struct {
 	line []byte
 	l    *Line
-	err  error
+	err  error // the first; what comes after it does not matter
 }
 
 // fast reads a line as AppendLine writes it: no white space, and the body last, which is not looked into. It is false for any
@@ -192,6 +192,7 @@ func (p *parser) member(name string, value []byte, at int) bool {
 	return p.err == nil
 }
 
+// keep notes an error, the first one.
 func (p *parser) keep(err error) {
 	if p.err == nil {
 		p.err = err

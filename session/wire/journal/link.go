@@ -11,13 +11,14 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 )
 
-// A key finds the request that an answer, a report of progress or a cancellation is about. dir is the request's.
+// A key finds the request that an answer, a report of progress or a cancellation is about. dir is the request's: both sides number theirs,
+// and may use the same ids.
 type key struct {
 	server string
-	conn   uint64
+	conn   uint64 // ids begin anew with each connection
 	dir    Dir
-	id     string
-	token  bool // id is a progress token
+	id     string // as jsonrpc.IDKey has it: a string in one spelling, whichever the sender chose; "" for none
+	token  bool   // id is a progress token
 }
 
 func keyOf(e *Entry, dir Dir) key {
@@ -30,18 +31,18 @@ type open struct {
 	token string // progress token as a key, "" if it has none
 }
 
-// links are what later entries are linked by.
+// links are what later entries are linked by; guarded by Journal.mu. Their keys are copies, so that no entry's body is held by them.
 type links struct {
-	pending map[key]open
+	pending map[key]open   // requests without an answer, by id and by token; as many as entries are kept
 	heads   map[key]uint64 // HTTP entries whose request is not there yet
 	recent  map[key]uint64 // requests that were answered, the newest of them
 	ring    []key          // of recent, to forget the oldest
-	next    int
+	next    int            // the place in ring that is used next, once that is full
 }
 
 const (
-	maxRecent = 4096
-	maxHeads  = 1024
+	maxRecent = 4096 // answered requests that a second answer, or late progress, is linked with
+	maxHeads  = 1024 // HTTP entries that wait for their request
 )
 
 func newLinks() links {

@@ -78,21 +78,21 @@ func (j *Journal) Loaded() Loading {
 	return j.from.loading()
 }
 
-// loader reads a journal file into a journal.
+// loader reads a journal file into a journal, on a goroutine of its own, which alone has what is not guarded by mu.
 type loader struct {
 	j     *Journal
-	seg   segment // the file
+	seg   segment // the file, as one whose bodies are read where they stand
 	in    *bufio.Reader
 	ready chan struct{} // closed when the first screens of entries are there
 	done  chan struct{} // closed when the reader ended
 
-	mu sync.Mutex
+	mu sync.Mutex // guards Loading, which others ask for; never held together with the journal's
 	Loading
 
-	batch []found
-	run0  uint64 // counts the runs that wrote into the file
-	last  uint64 // Seq of the last line, as it is there
-	good  int    // lines that were entries
+	batch []found // lines that are not in the journal yet; they refer to the buffer of in, and are flushed before that moves
+	run0  uint64  // counts the runs that wrote into the file: a Seq that is not larger than the last begins one
+	last  uint64  // Seq of the last line, as it is there
+	good  int     // lines that were entries; Open reads it once done is closed
 }
 
 // found is a line on its way into the journal.
@@ -144,6 +144,8 @@ const (
 	tooBroken  = 20
 )
 
+// read reads lines and what is appended to them, until the journal is closed (nil) or the file cannot be read any further. Of a last line
+// without a line feed nothing is taken: another process is writing it, and it is read again from its beginning.
 func (l *loader) read() error {
 	var off int64
 	first := true
@@ -275,7 +277,8 @@ func (l *loader) flush(off int64) {
 	j.notifyChange()
 }
 
-// add adds one entry, with the journal's lock held.
+// add adds one entry, with the journal's lock held. It has no body in memory, but a place in the file: the record names the loaded segment, and
+// size is what the body has once decoded.
 func (l *loader) add(it *found) {
 	e := l.entry(it)
 	var body []byte
@@ -308,7 +311,9 @@ func (l *loader) add(it *found) {
 	}
 }
 
-// entry is what a line says, with what is known only here.
+// entry is what a line says, with what is known only here. Numbers of entries are those of this journal: Seq is given by add, Peer is
+// translated where the caller of Append gave it, and is left to link otherwise. Connections of different runs must not be taken for one, so
+// that the upper 16 bits of Conn count the runs.
 func (l *loader) entry(f *found) Entry {
 	switch {
 	case f.bad != nil:

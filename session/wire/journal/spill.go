@@ -18,10 +18,10 @@ const (
 // segment becomes free at once and the disk space used stays bounded without any bookkeeping of holes.
 type segment struct {
 	mu   sync.RWMutex // held for writing only to close
-	f    *os.File
-	size int64
-	last uint64 // Seq of its newest body
-	keep bool   // the file is not ours to remove
+	f    *os.File     // nil once it is closed; guarded by mu
+	size int64        // bytes of it; changed by the writer goroutine with Journal.mu held, and read by it without
+	last uint64       // Seq of its newest body; guarded by Journal.mu
+	keep bool         // the file is not ours to remove
 }
 
 // newSegment creates the file with mode 0600. Where the system allows it (not on Windows) its name is removed at
@@ -133,6 +133,7 @@ func (j *Journal) spillThrough(seq uint64) {
 	j.startWriter()
 }
 
+// writer writes File and moves bodies, from when it is first needed until Close. File comes first: its lines need the bodies.
 func (j *Journal) writer(done chan struct{}) {
 	defer close(done)
 	w := &writer{j: j}
@@ -173,12 +174,15 @@ type writer struct {
 	buf   []byte
 }
 
+// item is a body that leaves memory, or is written to File.
 type item struct {
 	seq  uint64
 	body []byte
 }
 
-// spill moves one batch of bodies to disk and reports whether there may be more to do.
+// spill moves one batch of bodies to disk and reports whether there may be more to do. Once Memory is crossed it goes on until an eighth of it
+// is free, so that it does not run for each Append; and up to large, whatever there is. The disk is written without the lock, so an entry may be
+// dropped meanwhile: its bytes stay in the segment as a hole.
 func (w *writer) spill() bool {
 	j := w.j
 	w.batch = w.batch[:0]
@@ -277,6 +281,7 @@ func (w *writer) write(f *os.File, off, total int64) error {
 	return err
 }
 
+// fail keeps an error for Err, the first one; the lock is held.
 func (j *Journal) fail(err error) {
 	if j.err == nil {
 		j.err = err

@@ -11,15 +11,15 @@ import (
 type record struct {
 	wall   int64 // when it happened, nanoseconds since 1970
 	mono   int64 // the same since the journal began, by a clock that does not jump where there was one
-	took   int64
+	took   int64 // nanoseconds
 	conn   uint64
 	peer   uint64
 	root   uint64
-	off    int64  // of the body in its segment
-	size   uint32 // of the body
-	stored uint32 // bytes of it in the segment, which differ if it is encoded
-	seg    uint32 // number of the segment, from 1 on; 0 for none
-	strs   [7]uint16
+	off    int64     // of the body in its segment
+	size   uint32    // of the body
+	stored uint32    // bytes of it in the segment, which differ if it is encoded
+	seg    uint32    // number of the segment, from 1 on; 0 for none
+	strs   [7]uint16 // by strServer and so on; a block has at most 7 times 512 strings, and those that are joined later
 	dir    Dir
 	kind   Kind
 	status uint8 // index into statuses
@@ -50,6 +50,7 @@ func statusOf(s string) uint8 {
 	return 0
 }
 
+// blockLen is how many records a block has. They are dropped together, so that the oldest entries go 512 at a time.
 const blockLen = 512
 
 // A block has a fixed array so that records never move: growing copies nothing, and dropping is one pointer.
@@ -122,13 +123,13 @@ func (b *block) setBody(i int, body []byte) (freed int64) {
 	return freed
 }
 
-// A store keeps records by Seq in blocks. Seq s is at (s-1)%blockLen of block number (s-1)/blockLen.
+// A store keeps records by Seq in blocks. Seq s is at (s-1)%blockLen of block number (s-1)/blockLen. Guarded by Journal.mu.
 type store struct {
 	start   time.Time // what mono counts from
-	blocks  []*block
-	base    uint64 // number of blocks[0]
-	n       uint64 // Seq of the newest record
-	strings int
+	blocks  []*block  // oldest first; only the last one has room
+	base    uint64    // number of blocks[0], and so how many were dropped
+	n       uint64    // Seq of the newest record
+	strings int       // bytes of strings in all blocks
 }
 
 func (s *store) first() uint64 { return s.base*blockLen + 1 }
