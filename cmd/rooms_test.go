@@ -24,7 +24,7 @@ var sizes = []struct {
 	{"session/config", 11_260},
 	{"session/wire", 9_850},
 	{"session/offer", 8_900},
-	{"session/auth", 5_800},
+	{"session/auth", 5_900},
 	{"session/serve", 5_000},
 	{"session", 5_880},
 	{"session/client", 2_200},
@@ -38,11 +38,11 @@ var sizes = []struct {
 	{"tui", 22_660},
 	{"views", 29_020},
 	{"cmd", 23_600},
-	{"", 238_000},
+	{"", 238_300},
 }
 
 // tests is how many lines all tests have.
-const tests = 140_900
+const tests = 141_200
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

@@ -3,7 +3,18 @@
 //
 // An Authorizer belongs to one server: at a URL, which is sent the token in each request, or a command, which is started with it. What
 // needs nobody (attaching a token, refreshing it, grants of machines) it does by itself, in the transport. What needs a person is a
-// Login, which a surface starts after an error with failure.LogIn.
+// Login, which a surface starts after an error with failure.LogIn:
+//
+//	a := auth.New(server, auth.Options{Store: store})
+//	transport.Options{Auth: a}                      // Authorize and Answered for each request
+//	err := a.Login(ctx, person, auth.LoginOptions{}) // after a request that ended with failure.LogIn
+//
+// Nothing is guessed where it is about tokens. What a server, an authorization server or the configuration does against a rule is a
+// *Violation that names the section; what an authorization server refuses is a *Refusal. Neither has a secret in it, nor has anything that
+// is shown, journalled or returned as an error: tokens leave this package in requests, in the environment of a command, and in Store alone.
+//
+// A login is a Flow of steps (login.go finds the authorization server, code.go sends a browser, machine.go does without); renew.go gets new
+// tokens, once for all who wait; fetch.go is the one way by which anything is sent, and decides what may be reached.
 //
 // Below it, browser is the person of a login, credstore keeps tokens between runs, and consent asks before tools are called.
 package auth
@@ -35,6 +46,9 @@ type Options struct {
 }
 
 // Authorizer has the credentials for one server, and gets them. It implements transport.Authorizer. Safe for concurrent use.
+//
+// Requests read creds without a lock; a renewal replaces them only where nobody has logged in or out meanwhile. reading is held while the store
+// is asked for them, mu for moments only.
 type Authorizer struct {
 	server config.Server
 	url    *url.URL // of the server; nil for a command
@@ -44,7 +58,7 @@ type Authorizer struct {
 	given  bool    // the configuration has an Authorization header, which is left alone
 	helper *helper // nil for none
 
-	creds  atomic.Pointer[Credentials] // in use; nil for none
+	creds  atomic.Pointer[Credentials] // in use; nil for none. Replaced as a whole, never changed in place
 	fresh  atomic.Bool                 // the server has not yet taken the token in use
 	kept   atomic.Bool                 // the store has, or had, the credentials in use
 	risked atomic.Bool                 // a person sends secrets to a server whose certificate nobody checks
@@ -58,14 +72,14 @@ type Authorizer struct {
 
 	reading sync.Mutex // held by who reads the store, which may wait for a keychain
 
-	mu        sync.Mutex
-	tap       transport.Tap
-	loaded    bool
-	unread    error      // why the store could not be read; nil if it could
-	challenge *Challenge // the last refusal that no token has answered
-	flow      *Flow      // the last login; nil for none
-	running   bool       // a login
-	changed   func()
+	mu        sync.Mutex    // guards what follows
+	tap       transport.Tap // of the connection that is made; see Journal
+	loaded    bool          // the store was read, or its answer does not matter any more
+	unread    error         // why the store could not be read; nil if it could
+	challenge *Challenge    // the last refusal that no token has answered; nil for none
+	flow      *Flow         // the last login, refresh or logout; nil for none
+	running   bool          // one of these runs
+	changed   func()        // by OnChange; nil for nobody
 }
 
 // change tells whoever shows the login.
@@ -112,9 +126,10 @@ type Challenge struct {
 // StepUp reports whether the server asks for more rights than the token has (RFC 6750 section 3.1); false for a nil c.
 func (c *Challenge) StepUp() bool { return c != nil && c.Error == "insufficient_scope" }
 
-// Person is whoever can open a URL, at a terminal or a screen.
+// Person is whoever can open a URL, at a terminal or a screen. Package browser has one; a test has another.
 type Person interface {
-	// Confirm asks whether to go on with something that is not as it should be, and which only the user can judge.
+	// Confirm asks whether to go on with something that is not as it should be, and which only the user can judge. false ends the
+	// login with what is wrong; an error ends it with that.
 	Confirm(ctx context.Context, question string) (bool, error)
 	// Expect makes ready for a browser that comes back. redirect is the URI that it has to come back to; "" for one of this
 	// machine's own choice on loopback.

@@ -20,7 +20,8 @@ import (
 // ahead is how long before its end a token is refreshed.
 const ahead = 30 * time.Second
 
-// New makes the authorizer of a server over HTTP, or of a command that needs a token. Nothing is read or sent before the first request.
+// New makes the authorizer of a server over HTTP, or of a command that needs a token. Nothing is read or sent before the first request. What a
+// machine's grant gives is kept in memory only: the store's credentials for the same URL are a person's.
 func New(server config.Server, o Options) *Authorizer {
 	people := o.Store
 	if o.Store == nil || server.OAuth.ByMachine() { // a person's login at this server is not for the program, nor the other way round
@@ -89,7 +90,8 @@ func Resource(u *url.URL) string {
 	return c.String()
 }
 
-// Authorize implements transport.Authorizer: it attaches the token, refreshed ahead of time.
+// Authorize implements transport.Authorizer: it attaches the token, refreshed ahead of time. Without one the request goes out as it is, and the
+// server says what it wants. An Authorization header of the configuration wins over a login, one that a headers helper printed as well.
 func (a *Authorizer) Authorize(req *http.Request) error {
 	if a.helper != nil {
 		if err := a.helper.set(req); err != nil || a.helper.authorizes() {
@@ -123,7 +125,8 @@ func (c *Credentials) needsRefresh(now time.Time) bool {
 	return now.Add(min(ahead, c.Token.Expires.Sub(c.Token.Obtained)/4)).After(c.Token.Expires)
 }
 
-// credentials are what is in use; the first time what the store has.
+// credentials are what is in use; the first time what the store has, nil for none. A store that cannot be read is an error only where it is known
+// to have a login for this server; else the request goes without, and the next one looks again.
 func (a *Authorizer) credentials(ctx context.Context) (*Credentials, error) {
 	if c := a.creds.Load(); c != nil {
 		return c, nil
@@ -162,7 +165,9 @@ func unreadableText(err error) string {
 	return "the credentials cannot be read: " + text.Clip(mask.Text(err.Error()), 400)
 }
 
-// Answered implements transport.Authorizer: a refused token is refreshed; what else there is takes a person.
+// Answered implements transport.Authorizer: a refused token is refreshed; what else there is takes a person, and is an error with the remedy
+// failure.LogIn. A 403 counts only where it asks for more scopes (RFC 6750 section 3.1). The challenge is kept until a token answers it: Login goes
+// by it.
 func (a *Authorizer) Answered(req *http.Request, resp *http.Response) (again bool, err error) {
 	if a.wantsNonce(req, resp) {
 		return true, nil

@@ -27,6 +27,7 @@ func challengeOf(resp *http.Response) *Challenge {
 	return best
 }
 
+// rank orders schemes by how much we can do with them: a token bound to a key before one that anybody can use, and anything else last.
 func rank(scheme string) int {
 	switch {
 	case strings.EqualFold(scheme, "DPoP"):
@@ -37,9 +38,10 @@ func rank(scheme string) int {
 	return 0
 }
 
+// challenge is one of a WWW-Authenticate header, as it was sent; Challenge is what we make of the best one.
 type challenge struct {
-	scheme string
-	params map[string]string
+	scheme string            // as sent
+	params map[string]string // by name in lower case, unquoted
 }
 
 // challenges takes a WWW-Authenticate header apart (RFC 9110 section 11.6.1). What is malformed ends it; of a parameter given

@@ -16,7 +16,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 )
 
-// code is the authorization code grant with PKCE (OAuth 2.1 section 4.1).
+// code is the authorization code grant with PKCE (OAuth 2.1 section 4.1). A registration that the authorization server has forgotten is made
+// again, once; that takes the person to the browser a second time.
 func (t *talk) code(ctx context.Context, d *discovery, o LoginOptions) error {
 	t.flow.begin(StepRegister)
 	if err := d.server.forBrowsers(); err != nil {
@@ -95,6 +96,8 @@ func (t *talk) browse(ctx context.Context, d *discovery, o LoginOptions, known *
 }
 
 // authorize sends a browser away with these parameters, and returns the code that it brings back, and what proves that it is ours (RFC 7636).
+// Parameters of the configuration (config.OAuth.Params) are added, but replace none of those that make the login safe. Only what has our state is taken
+// for the answer: any page can send a browser to the redirect.
 func (t *talk) authorize(ctx context.Context, visit Visit, m *Metadata, params url.Values) (code, verifier string, err error) {
 	to, err := url.Parse(m.Authorize)
 	if err != nil {

@@ -163,7 +163,9 @@ func (a *Authorizer) place() string {
 }
 
 // Started takes in how a command came up that was Given a token: nil, or why it did not. It reports whether it is worth starting once
-// more, with a token that was renewed since the first one was refused; else the error says what Judge does.
+// more, with a token that was renewed since the first one was refused; else the error says what Judge does. A nil Authorizer gives err back.
+//
+// No protocol has a command say that its token is not good: it exits, and its stderr is looked through (diagnosis.TokenRefused).
 func (a *Authorizer) Started(ctx context.Context, cfg config.Server, err error) (again bool, _ error) {
 	if a == nil || !cfg.NeedsToken() {
 		return false, err
@@ -232,4 +234,5 @@ func commandType(said string) string {
 	return "Bearer"
 }
 
+// plainType matches a token_type that can be shown as it is.
 var plainType = regexp.MustCompile(`^[A-Za-z0-9_-]{1,40}$`)

@@ -23,7 +23,8 @@ type resourceMetadata struct {
 	Proofs   []string `json:"dpop_signing_alg_values_supported"`
 }
 
-// Metadata is that of an authorization server (RFC 8414 section 2).
+// Metadata is that of an authorization server (RFC 8414 section 2), as far as it is used; endpoints have passed checkEndpoints, and the rest is as
+// it was sent. What is left out is nil or "".
 type Metadata struct {
 	Issuer         string   `json:"issuer"`
 	Authorize      string   `json:"authorization_endpoint"`
@@ -116,7 +117,8 @@ func (t *talk) checkResource(m *resourceMetadata) error {
 	return &Violation{ByServer, "RFC 9728 section 3.3", fmt.Sprintf("the metadata is about %q, not about %q", text.Clip(mask.URL(m.Resource), 200), mask.URL(want))}
 }
 
-// issuer finds the metadata of an authorization server.
+// issuer finds the metadata of an authorization server. Its issuer must be the URL that it was asked as, byte by byte (RFC 8414 section 3.3): else
+// one server could have another's logins sent to itself.
 func (t *talk) issuer(ctx context.Context, issuer string) (*Metadata, error) {
 	u, err := url.Parse(issuer)
 	if err != nil {
@@ -220,6 +222,7 @@ func wellKnown(u *url.URL, name string) string {
 	return at
 }
 
+// origin is scheme and host of a URL in lower case, with the port as it is written.
 func origin(u *url.URL) string { return strings.ToLower(u.Scheme) + "://" + strings.ToLower(u.Host) }
 
 // legacy is the authorization server of revision 2025-03-26: at the origin of the server, with default endpoints where it

@@ -30,7 +30,7 @@ type prover struct {
 	public map[string]string // as a JWK
 }
 
-// maxNonce bounds what a server can make us send back.
+// maxNonce bounds, in bytes, what a server can make us send back in each proof. A longer nonce is not used.
 const maxNonce = 1 << 10
 
 // bound says whether tokens have to be bound to a key: the configuration, the resource, or its challenge wants that, or the last

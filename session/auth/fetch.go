@@ -28,15 +28,21 @@ import (
 )
 
 const (
-	maxDocument  = 1 << 20 // bytes of an answer
-	maxURL       = 8 << 10 // bytes of a URL that somebody names
-	fetchTimeout = 20 * time.Second
-	maxHops      = 3 // redirects of a metadata document
-	wrongClock   = 5 * time.Minute
+	maxDocument  = 1 << 20          // bytes of an answer
+	maxURL       = 8 << 10          // bytes of a URL that somebody names
+	fetchTimeout = 20 * time.Second // for one exchange, its connection included
+	maxHops      = 3                // redirects of a metadata document
+	wrongClock   = 5 * time.Minute  // how far two clocks may differ before that is told as a reason
 )
 
 // A talk is the exchanges of one flow: they are journalled, belong to its steps, and reach nothing that the server has no
 // business to send us to.
+//
+// Every URL of a login is named by somebody else: the server names the authorization server, that names endpoints, names stand for
+// addresses. Unchecked, a server on the internet could have us ask programs of this machine (RFC 9728 section 7.7). So nothing nearer than
+// the server itself is reached before the person has allowed it, or the configuration names it.
+//
+// One goroutine has it.
 type talk struct {
 	*Authorizer
 	flow   *Flow
@@ -145,6 +151,8 @@ func (t *talk) send(req *http.Request) (*reply, error) {
 	return t.exchange(req)
 }
 
+// exchange sends a request, journals it and its answer without their secrets, and reads the answer whole. A stream of events is not read: nobody
+// asked for one, and it has no end. The error is for people, or that of the caller's context.
 func (t *talk) exchange(req *http.Request) (*reply, error) {
 	caller := req.Context()
 	ctx, cancel := context.WithTimeout(caller, fetchTimeout)

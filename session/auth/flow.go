@@ -13,21 +13,22 @@ const (
 	StepServer    = "discover server"   // authorization-server metadata (RFC 8414, OpenID Connect Discovery)
 	StepRegister  = "register"          // how the authorization server knows us
 	StepAuthorize = "authorize"         // a person, in a browser
-	StepToken     = "token"
-	StepIdentity  = "identity" // a person at an identity provider, whose ID token is exchanged
-	StepExchange  = "exchange" // an ID token for an ID-JAG, where a grant without a person needs that
+	StepToken     = "token"             // what was got becomes an access token
+	StepIdentity  = "identity"          // a person at an identity provider, whose ID token is exchanged
+	StepExchange  = "exchange"          // an ID token for an ID-JAG, where a grant without a person needs that
 	StepRefresh   = "refresh"
 	StepRevoke    = "revoke"
 	StepRetry     = "retry" // what was refused, once more
 )
 
-// Flow is one login or refresh: its steps, as they happen. Safe for concurrent use.
+// Flow is one login, refresh or logout: its steps, as they happen. Safe for concurrent use; one goroutine goes through it, others take
+// snapshots. Only its last step runs, if any does.
 type Flow struct {
-	mu      sync.Mutex
-	steps   []Step
-	issuer  string
-	now     func() time.Time
-	changed func()
+	mu      sync.Mutex       // guards steps and issuer
+	steps   []Step           // in the order in which they began; a step that is tried again is there twice
+	issuer  string           // "" until it is found
+	now     func() time.Time // set once
+	changed func()           // called after every change, without the lock; set once
 }
 
 // Step is one step of a Flow.
@@ -42,7 +43,7 @@ type Step struct {
 	Broken    *Violation // the rule that was broken; nil for none
 	Err       error      // why it failed
 	Start     time.Time
-	Took      time.Duration
+	Took      time.Duration // 0 while it runs
 }
 
 // StepState is how far a step is.
@@ -139,6 +140,7 @@ func (f *Flow) step(edit func(*Step)) {
 	})
 }
 
+// edit makes a change under the lock, and tells of it.
 func (f *Flow) edit(do func()) {
 	f.mu.Lock()
 	do()

@@ -24,20 +24,23 @@ import (
 )
 
 const (
-	helperTimeout = 10 * time.Second
-	maxHelper     = 64 << 10        // bytes of what it prints
-	helperGrace   = 2 * time.Second // for the rest of its output
+	helperTimeout = 10 * time.Second // for the program to end
+	maxHelper     = 64 << 10         // bytes of what it prints
+	helperGrace   = 2 * time.Second  // for the rest of its output
 )
 
 // A helper has the headers that a program prints, as an object of strings in JSON. The program runs once for each connection, and
 // again when the server refuses what it printed. No shell is involved.
+//
+// However many requests want headers, one of them runs the program, and the others get what it printed, or its error: rounds tells those
+// who waited that it failed meanwhile.
 type helper struct {
 	server  config.Server
 	timeout time.Duration
 	running chan struct{} // held by who runs the program, of capacity 1
 
-	mu     sync.Mutex
-	have   map[string]string // by canonical name; nil for unknown
+	mu     sync.Mutex        // guards what follows
+	have   map[string]string // by canonical name; nil for unknown. Replaced as a whole
 	fresh  bool              // the server has not yet taken them
 	rounds int               // how often it failed
 	failed error             // the last time

@@ -22,6 +22,9 @@ type LoginOptions struct {
 }
 
 // Login gets a token with the help of a person, for what the server last refused. It ends with ctx. Only one runs at a time.
+//
+// Afterwards the token is in use and kept, but whether the server takes it only the next request tells: the step StepRetry runs until then. Errors
+// are *failure.Error of stage "login", which wrap a *Violation or a *Refusal where there was one; those of ctx are as they are.
 func (a *Authorizer) Login(ctx context.Context, p Person, o LoginOptions) error {
 	if err := a.checkNoHeader(); err != nil {
 		return err
@@ -181,10 +184,10 @@ func (t *talk) identity(m *Metadata) string {
 // discovery is what was found out before a login.
 type discovery struct {
 	server   *Metadata // of the authorization server
-	key      Key
-	scopes   []string
-	audience string
-	bound    bool // tokens have to be bound to a key
+	key      Key       // that credentials are kept under
+	scopes   []string  // to ask for; none leaves it to the authorization server
+	audience string    // for the parameter resource; "" for none
+	bound    bool      // tokens have to be bound to a key
 }
 
 // login goes through the steps.
@@ -206,7 +209,8 @@ func (a *Authorizer) static() bool {
 	return o != nil && o.TokenURL != "" && (o.AuthURL != "" || o.ByMachine())
 }
 
-// discover finds the authorization server.
+// discover finds the authorization server: as the configuration names its endpoints, or its metadata; else as the server names it (RFC 9728); else,
+// as in revision 2025-03-26, at the server's own origin.
 func (t *talk) discover(ctx context.Context, ch *Challenge) (*discovery, error) {
 	t.flow.begin(StepResource)
 	var (

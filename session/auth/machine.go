@@ -189,6 +189,7 @@ func (t *talk) mayShow(name, token string, to endpoint) error {
 	return wrong(" is for %s, and the authorization server is %s: name its token_url if that is meant", text.Clip(mask.Text(strings.Join(c.Audience, " ")), 200), mask.URL(to.aud))
 }
 
+// checkExpiry refuses a JWT of the configuration that has expired, before it is sent: the authorization server would only say invalid_grant.
 func (t *talk) checkExpiry(name string, c *Claims) error {
 	if c == nil || c.Expires.IsZero() || t.opts.Now().Before(c.Expires) {
 		return nil

@@ -35,7 +35,8 @@ type renewing struct {
 	refusal  error
 }
 
-// renewOnce gets a new token for all who wait for one; used is the token that is not good any more.
+// renewOnce gets a new token for all who wait for one; used is the token that is not good any more. With refresh tokens that are good once
+// (OAuth 2.1 section 4.3.1), two renewals at the same time would end the login.
 func (a *Authorizer) renewOnce(ctx context.Context, used string, get func(context.Context) error) error {
 	before := a.rounds.Load()
 	select {
@@ -69,7 +70,7 @@ func (a *Authorizer) canRenew(c *Credentials) bool {
 	return (c.Token.Refresh != "" || a.server.OAuth.ByMachine()) && a.opts.Now().UnixNano() >= a.pause.Load()
 }
 
-// adopt uses what another process has got since, and kept.
+// adopt uses what another process has got since, and kept; false where there is nothing newer than what is in use.
 func (a *Authorizer) adopt(ctx context.Context) bool {
 	found, err := a.opts.Store.Find(ctx, a.keptAs)
 	if err != nil && len(found) == 0 {

@@ -35,7 +35,7 @@ func (a *Authorizer) Forget(ctx context.Context) error {
 	return err
 }
 
-// drop removes the credentials, and returns them. Nobody renews them meanwhile.
+// drop removes the credentials, and returns them. Nobody renews them meanwhile: it holds busy, or a renewal that runs would put them back.
 func (a *Authorizer) drop(ctx context.Context) (found []Credentials, err error) {
 	select {
 	case a.busy <- struct{}{}:

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Status is what is known of the login at a server. It has no secrets.
+// Status is what is known of the login at a server. It has no secrets; what it has of servers' words (scopes, ids, claims) is as they sent it.
 type Status struct {
 	Static    bool       // the configuration has an Authorization header, and nothing else is used
 	Challenge *Challenge // what the server asks for and nothing has answered; nil for nothing

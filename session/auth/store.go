@@ -96,7 +96,9 @@ type Store interface {
 	Where() string
 }
 
-// Locker is a Store that several processes share. Lock keeps out the others who renew what a key has.
+// Locker is a Store that several processes share. Lock keeps out the others who renew what a key has: a refresh token may be good once, and whoever
+// comes second must find what the first one got. It waits for a bounded time; an error
+// keeps nobody out, and is no reason not to renew. unlock must be called.
 type Locker interface {
 	Lock(ctx context.Context, k Key) (unlock func(), err error)
 }
@@ -104,9 +106,10 @@ type Locker interface {
 // ErrLocked says that there is no keychain, or that it is locked.
 var ErrLocked = errors.New("the keychain cannot be used")
 
+// memory is the Store of NewMemory.
 type memory struct {
 	mu  sync.Mutex
-	all []Credentials
+	all []Credentials // the newest first, one of each key
 }
 
 // NewMemory is a Store that ends with the program.
@@ -123,10 +126,11 @@ func (m *memory) Find(_ context.Context, resource string) (found []Credentials, 
 	return found, nil
 }
 
-func (m *memory) Put(ctx context.Context, c Credentials) error {
-	_ = m.Delete(ctx, c.Key) // cannot fail
+// Put replaces under one lock: that a key has nothing for a moment would look like a logout.
+func (m *memory) Put(_ context.Context, c Credentials) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.drop(c.Key)
 	m.all = slices.Insert(m.all, 0, c)
 	return nil
 }
@@ -134,8 +138,13 @@ func (m *memory) Put(ctx context.Context, c Credentials) error {
 func (m *memory) Delete(_ context.Context, k Key) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.all = slices.DeleteFunc(m.all, func(c Credentials) bool { return c.Key == k })
+	m.drop(k)
 	return nil
+}
+
+// drop removes what a key has; the caller holds mu.
+func (m *memory) drop(k Key) {
+	m.all = slices.DeleteFunc(m.all, func(c Credentials) bool { return c.Key == k })
 }
 
 func (m *memory) Where() string { return "memory, until the program ends" }

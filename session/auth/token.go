@@ -31,7 +31,7 @@ type tokenReply struct {
 	Error    string `json:"error"`
 	Describe string `json:"error_description"`
 
-	asked time.Time
+	asked time.Time // when it was asked for: expires_in counts from then, so that the time on the way is not added
 }
 
 // Refusal is an error that an authorization server sent.
@@ -205,7 +205,7 @@ func (t *talk) token(ctx context.Context, to endpoint, c *Client, form url.Value
 	return tok, nil
 }
 
-// keep makes a new token what is used from now on.
+// keep makes a new token what is used from now on. That it cannot be kept is a note of the step, and no error: it is good until the program ends.
 func (t *talk) keep(ctx context.Context, d *discovery, client *Client, tok Token) {
 	if tok.Scopes == nil {
 		tok.Scopes = d.scopes // RFC 6749 section 5.1: as asked for
