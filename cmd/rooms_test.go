@@ -36,13 +36,13 @@ var sizes = []struct {
 	{"agentsrv", 28_680},
 	{"proxy", 24_800},
 	{"tui", 22_660},
-	{"views", 29_020},
+	{"views", 29_210},
 	{"cmd", 23_600},
-	{"", 238_300},
+	{"", 238_500},
 }
 
 // tests is how many lines all tests have.
-const tests = 141_200
+const tests = 141_300
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

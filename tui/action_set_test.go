@@ -45,11 +45,12 @@ func TestCheckViews(t *testing.T) {
 		{"unknown pane", odd, []tui.Action{with(func(a *tui.Action) { a.Pane = "three" })}, `no pane "three"`},
 		{"the shell's key", odd, []tui.Action{with(func(a *tui.Action) { a.Keys = []string{"?"} })}, "means the same on every screen"},
 		{"the terminal's key", odd, []tui.Action{with(func(a *tui.Action) { a.Keys = []string{"ctrl+m"} })}, "keep the key ctrl+m"},
-		{"no panes", built(func(s *tui.Screen) { s.Panes = nil }), nil, "one or two panes"},
+		{"no panes", built(func(s *tui.Screen) { s.Panes = nil }), nil, "one to three panes"},
 		{"a name twice", built(func(s *tui.Screen) { s.Aliases = []string{"odd"} }), nil, `both called "odd"`},
 		{"no text", built(func(s *tui.Screen) { s.Plain = nil }), nil, "Handle, Draw, and Page or Plain"},
 		{"half a filter", built(func(s *tui.Screen) { s.CheckFilter = func(*tui.Ctx, string) *tui.FilterError { return nil } }), nil, "CheckFilter and CompleteFilter"},
 		{"half a shape", built(func(s *tui.Screen) { s.CopyShapes = func(*tui.Ctx) []string { return nil } }), nil, "CopyShapes and CopyShape"},
+		{"a third pane always", built(func(s *tui.Screen) { s.Panes = []tui.PaneSpec{{ID: "one"}, {ID: "two"}, {ID: "three"}} }), nil, "a third pane and Third"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.screen.Actions = func() []tui.Action { return c.actions }

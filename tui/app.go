@@ -252,10 +252,14 @@ func (a *App) sync() {
 		Arrange: a.arrangementOf(s.ID), Split: a.splitOf("beside", s.ID), Above: a.splitOf("above", s.ID),
 		NoRail: s.NoRail || a.servers.single(),
 	}
-	if s.Lone != nil && s.Lone(&a.ctx) {
-		a.place.focus = min(a.place.focus, 0)
-		a.arrange.Panes, a.arrange.Focus = 1, a.place.focus
+	switch {
+	case s.Lone != nil && s.Lone(&a.ctx):
+		a.arrange.Panes = 1
+	case s.Third != nil && !(FitsThird(a.w, a.arrange.Arrange) && s.Third(&a.ctx)):
+		a.arrange.Panes = 2
 	}
+	a.place.focus = min(a.place.focus, a.arrange.Panes-1)
+	a.arrange.Focus = a.place.focus
 	if s.Rows != nil {
 		a.arrange.Rows = func(w, h int) int { return s.Rows(&a.ctx, w, h) }
 	}

@@ -16,8 +16,11 @@ type frame struct {
 	rows   []string
 	server string  // whose colour marks the selected line
 	floor  string  // the row below all panes
-	at     [3]Rect // inner rectangles of the panes and the rail, for the mouse
+	at     [4]Rect // inner rectangles of the panes and of the rail, for the mouse
 }
+
+// railAt is where frame.at has the rail.
+const railAt = 3
 
 // View draws what changed since the last call.
 func (a *App) View() (v tea.View) {
@@ -98,11 +101,11 @@ func (f *frame) tooSmall(a *App) {
 func (f *frame) panes(a *App, cursor *tea.Cursor) *tea.Cursor {
 	t := a.ctx.Theme
 	var columns [][]string // side by side
-	f.at, f.floor = [3]Rect{}, ""
+	f.at, f.floor = [4]Rect{}, ""
 	l := f.layout
 	if !l.Rail.Empty() {
 		p := a.rail.pane(a, l.Rail)
-		f.at[2] = l.Rail.Inner()
+		f.at[railAt] = l.Rail.Inner()
 		spec := f.around(p, t, l.Rail, l.Rules[0])
 		spec.Selected, spec.Mark = a.rail.marked(a)
 		columns = append(columns, p.boxed.draw(p, spec))
@@ -136,8 +139,8 @@ func (f *frame) panes(a *App, cursor *tea.Cursor) *tea.Cursor {
 			p.filter = a.filters[v.ID+"\x00"+spec.ID]
 		}
 		var rule Rect
-		if i == 0 {
-			rule = l.Rules[1]
+		if i+1 < len(l.Rules) {
+			rule = l.Rules[i+1]
 		}
 		rows := p.boxed.draw(p, f.around(p, t, r, rule))
 		if i == 1 && l.Below {

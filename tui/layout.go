@@ -27,10 +27,11 @@ func (r Rect) framed() Rect {
 
 // Widths at which the arrangement changes, and the smallest screen that is drawn at all.
 const (
-	WideWidth = 120
-	MidWidth  = 80
-	MinWidth  = 40
-	MinHeight = 10
+	ThirdWidth = 140
+	WideWidth  = 120
+	MidWidth   = 80
+	MinWidth   = 40
+	MinHeight  = 10
 )
 
 // Bounds of what `<` and `>` can do, in percent of the space for list and detail, and the rail's width with the rule beside it.
@@ -56,7 +57,7 @@ const RailFocus = -1
 
 // LayoutState is everything besides the terminal's size that decides where things are.
 type LayoutState struct {
-	// Panes is how many panes the visible view has, 1 or 2.
+	// Panes is how many panes of the visible view have something to show, 1 to 3.
 	Panes int
 	// Focus is the index of the focused pane, or RailFocus.
 	Focus int
@@ -83,11 +84,11 @@ type Layout struct {
 	Tabs   Rect
 	Crumbs bool
 	Rail   Rect
-	Panes  [2]Rect
+	Panes  [3]Rect
 	// Below is whether the second pane is below the first one.
 	Below bool
-	// Rules are the columns to the right of the rail and of the first pane, where something is beside them.
-	Rules [2]Rect
+	// Rules are the columns to the right of the rail and of the first two panes, where something is beside them.
+	Rules [3]Rect
 	// Rule is the row below all panes, which a toast replaces.
 	Rule   Rect
 	Ticker Rect
@@ -98,8 +99,8 @@ type Layout struct {
 
 // Solve arranges a screen of w by h cells. It is a pure function.
 //
-// From WideWidth on there is the server rail, list and detail, and a ticker;
-// from MidWidth list and detail; below it one pane.
+// From WideWidth on there is the server rail, list and detail, and a ticker, from ThirdWidth on the third pane where the
+// second one is beside the first; from MidWidth list and detail; below it one pane.
 func Solve(w, h int, s LayoutState) Layout {
 	if w < MinWidth || h < MinHeight {
 		return Layout{TooSmall: true}
@@ -127,13 +128,20 @@ func Solve(w, h int, s LayoutState) Layout {
 			l.Rules[0] = ruleAfter(l.Rail)
 		}
 		l.Below = s.Panes > 1 && (s.Arrange == Below || s.Arrange == Automatic && room.W < s.StackUnder)
-		l.Panes = split(room, s, l.Below)
+		if s.Panes > 2 && FitsThird(w, s.Arrange) {
+			room, l.Panes[2] = beside(room, room.W-room.W/3-1)
+			l.Rules[2] = ruleAfter(room)
+		}
+		l.Panes[0], l.Panes[1] = split(room, s, l.Below)
 		if s.Panes > 1 && !l.Below {
 			l.Rules[1] = ruleAfter(l.Panes[0])
 		}
 	}
 	return l
 }
+
+// FitsThird is whether a screen of w columns has room for a third pane, the second one being where a says.
+func FitsThird(w int, a Arrangement) bool { return w >= ThirdWidth && a != Below }
 
 // beside takes w columns and one for a rule from the left of the room.
 func beside(room Rect, w int) (left, rest Rect) {
@@ -149,22 +157,18 @@ func ruleAfter(r Rect) Rect { return Rect{r.X + r.W, r.Y, 1, r.H} }
 
 // index is the pane that a lone pane is.
 func index(s LayoutState) int {
-	if s.Focus == 1 && s.Panes > 1 {
-		return 1
-	}
-	return 0
+	return min(max(s.Focus, 0), s.Panes-1)
 }
 
 // split divides the room between list and detail.
-func split(room Rect, s LayoutState, below bool) [2]Rect {
+func split(room Rect, s LayoutState, below bool) (a, b Rect) {
 	if s.Panes < 2 {
-		return [2]Rect{room}
+		return room, b
 	}
-	a, b := room, room
 	if !below {
-		a, b = beside(room, room.W*share(s.Split)/100)
-		return [2]Rect{a, b}
+		return beside(room, room.W*share(s.Split)/100)
 	}
+	a, b = room, room
 	if s.Above == 0 && s.Rows != nil {
 		a.H = s.Rows(room.W, room.H)
 	} else {
@@ -172,7 +176,7 @@ func split(room Rect, s LayoutState, below bool) [2]Rect {
 	}
 	a.H = min(max(a.H, 3), room.H-3)
 	b.Y, b.H = room.Y+a.H, room.H-a.H
-	return [2]Rect{a, b}
+	return a, b
 }
 
 // share is a share in percent within its bounds.

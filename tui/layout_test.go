@@ -8,7 +8,7 @@ import (
 )
 
 // draw paints a layout with one letter for each part: t tabs, c breadcrumbs,
-// r rail, 1 and 2 panes, | and - rules, k ticker, s status, h hints. "." is nobody's.
+// r rail, 1 to 3 panes, | and - rules, k ticker, s status, h hints. "." is nobody's.
 func draw(l tui.Layout, w, h int) string {
 	grid := make([][]byte, h)
 	for y := range grid {
@@ -32,8 +32,10 @@ func draw(l tui.Layout, w, h int) string {
 	put(l.Rail, 'r')
 	put(l.Panes[0], '1')
 	put(l.Panes[1], '2')
+	put(l.Panes[2], '3')
 	put(l.Rules[0], '|')
 	put(l.Rules[1], '|')
+	put(l.Rules[2], '|')
 	put(l.Rule, '-')
 	put(l.Ticker, 'k')
 	put(l.Status, 's')
@@ -120,6 +122,61 @@ r*25 |*1 2*104
 k*130
 s*130
 h*130`},
+		{"wide with a third pane, which has no room", 139, 10, with(func(s *tui.LayoutState) { s.Panes = 3 }), `
+t*139
+r*25 |*1 1*45 |*1 2*67
+r*25 |*1 1*45 |*1 2*67
+r*25 |*1 1*45 |*1 2*67
+r*25 |*1 1*45 |*1 2*67
+r*25 |*1 1*45 |*1 2*67
+-*139
+k*139
+s*139
+h*139`},
+		{"with a third pane", 140, 10, with(func(s *tui.LayoutState) { s.Panes = 3 }), `
+t*140
+r*25 |*1 1*30 |*1 2*44 |*1 3*38
+r*25 |*1 1*30 |*1 2*44 |*1 3*38
+r*25 |*1 1*30 |*1 2*44 |*1 3*38
+r*25 |*1 1*30 |*1 2*44 |*1 3*38
+r*25 |*1 1*30 |*1 2*44 |*1 3*38
+-*140
+k*140
+s*140
+h*140`},
+		{"with a third pane and no rail", 200, 10, with(func(s *tui.LayoutState) { s.Panes, s.NoRail, s.Split = 3, true, 50 }), `
+t*200
+1*66 |*1 2*66 |*1 3*66
+1*66 |*1 2*66 |*1 3*66
+1*66 |*1 2*66 |*1 3*66
+1*66 |*1 2*66 |*1 3*66
+1*66 |*1 2*66 |*1 3*66
+-*200
+k*200
+s*200
+h*200`},
+		{"with a third pane and the detail below", 140, 10, with(func(s *tui.LayoutState) { s.Panes, s.Arrange = 3, tui.Below }), `
+t*140
+r*25 |*1 1*114
+r*25 |*1 1*114
+r*25 |*1 2*114
+r*25 |*1 2*114
+r*25 |*1 2*114
+-*140
+k*140
+s*140
+h*140`},
+		{"zoomed on the third pane", 140, 10, with(func(s *tui.LayoutState) { s.Panes, s.Focus, s.Zoom = 3, 2, true }), `
+t*140
+3*140
+3*140
+3*140
+3*140
+3*140
+-*140
+k*140
+s*140
+h*140`},
 		{"wide, resized", 120, 10, with(func(s *tui.LayoutState) { s.Split = 60 }), `
 t*120
 r*25 |*1 1*56 |*1 2*37

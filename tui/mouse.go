@@ -61,7 +61,7 @@ func (m *mouse) deliver(a *App, at tea.Mouse, ev PaneMouse) tea.Cmd {
 			continue
 		}
 		ev.X, ev.Y = at.X-in.X, at.Y-in.Y
-		if i == 2 {
+		if i == railAt {
 			return a.rail.mouse(a, ev)
 		}
 		var focus tea.Cmd

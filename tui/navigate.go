@@ -120,7 +120,7 @@ func (a *App) focusIndex(i int) tea.Cmd {
 
 // cycle moves the focus to the next or previous pane; the rail is one of them where it is on the screen.
 func (a *App) cycle(by int) tea.Cmd {
-	n := len(a.current().Panes)
+	n := a.arrange.Panes
 	first := 0
 	if a.w >= WideWidth && !a.arrange.Zoom && !a.arrange.NoRail {
 		first = RailFocus

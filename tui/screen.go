@@ -19,7 +19,8 @@ type Screen struct {
 	Title string
 	// Aliases are further words the `:` line understands ("t").
 	Aliases []string
-	// Panes are the screen's panes in focus order, one or two. Two are drawn as list and detail.
+	// Panes are the screen's panes in focus order, one to three. Two are drawn as list and detail, the third beside them where
+	// there is room ([ThirdWidth]) and Third says so.
 	Panes []PaneSpec
 	// Split is the first pane's share in percent until the user moves the border; 0 means DefaultSplit.
 	Split int
@@ -90,6 +91,9 @@ type Screen struct {
 	Rows func(c *Ctx, w, h int) int
 	// Lone is whether the first pane is all that there is to show, such as while the server is waited for.
 	Lone func(*Ctx) bool
+	// Third is whether the third pane has something to show: no screen with three panes is without it. It does not depend on
+	// the row under the cursor, with which columns would move.
+	Third func(*Ctx) bool
 	// Breadcrumb is the thing being looked at ("echo"); narrow layouts and the window title show it. Others have the title of the
 	// first pane there.
 	Breadcrumb func(*Ctx) string
@@ -147,8 +151,8 @@ func (s *Screen) choose(c *Ctx) (out []Choice) {
 
 // check finds what the screen lacks.
 func (s *Screen) check() (errs []error) {
-	if s.ID == "" || s.Title == "" || len(s.Panes) < 1 || len(s.Panes) > 2 {
-		errs = append(errs, fmt.Errorf("screen %q needs an id, a title and one or two panes", s.ID))
+	if s.ID == "" || s.Title == "" || len(s.Panes) < 1 || len(s.Panes) > 3 {
+		errs = append(errs, fmt.Errorf("screen %q needs an id, a title and one to three panes", s.ID))
 	}
 	if s.Handle == nil || s.Draw == nil || s.Plain == nil && s.Page == nil {
 		errs = append(errs, fmt.Errorf("screen %q needs Handle, Draw, and Page or Plain", s.ID))
@@ -159,6 +163,7 @@ func (s *Screen) check() (errs []error) {
 	}{
 		{s.CheckFilter == nil, s.CompleteFilter == nil, "CheckFilter and CompleteFilter"},
 		{s.CopyShapes == nil, s.CopyShape == nil, "CopyShapes and CopyShape"},
+		{len(s.Panes) < 3, s.Third == nil, "a third pane and Third"},
 	} {
 		if pair.one != pair.other {
 			errs = append(errs, fmt.Errorf("screen %q needs both or none of %s", s.ID, pair.what))

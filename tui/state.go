@@ -56,7 +56,7 @@ func (a *App) state() State {
 			s.Scroll[p.ID], s.Selected[p.ID] = drawn.Scroll, drawn.Selected
 		}
 	}
-	if r := a.frame.at[2]; !r.Empty() {
+	if r := a.frame.at[railAt]; !r.Empty() {
 		s.Panes["rail"], s.Selected["rail"] = r, a.rail.p.Selected
 	}
 	return s

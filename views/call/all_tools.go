@@ -50,8 +50,9 @@ func NewAllTools(tools *toolset.Registry, calls *pane.Calls) *tui.Screen {
 func (v *allTools) screen() *tui.Screen {
 	return v.Screen(tui.Screen{
 		ID: "toolset", Title: "All tools", Aliases: []string{"all", "all-tools"}, Tab: "tools", Peer: true, AllServers: true, Split: listSplit,
-		Panes:   []tui.PaneSpec{{ID: "list", Title: "All tools"}, {ID: "detail", Title: "Tool"}},
+		Panes:   []tui.PaneSpec{{ID: "list", Title: "All tools"}, {ID: "detail", Title: "Tool"}, {ID: pane.LastPane, Title: "Last result"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, CopyText: v.copyText, Breadcrumb: v.breadcrumb,
+		Third: func(*tui.Ctx) bool { return v.calls.Answered("", offer.Tools) },
 	})
 }
 
@@ -63,10 +64,10 @@ func (v *allTools) actions() []tui.Action {
 	}, {
 		ID: "toolset.open", Verb: tui.VerbOpen, Title: "call", Group: "All tools", Hint: 1,
 		Help: "Go to the tool's server and open the tool's form.", Disabled: v.none, Run: v.open,
-	}, appAction("toolset", "All tools", func() (server string, it offer.Item) {
+	}, appAction("toolset", "All tools", &v.about, func() (server string, it offer.Item) {
 		t, _ := v.selected()
 		return t.Server, t.Item
-	})}, v.about.Actions("toolset", "detail")...)
+	})}, append(v.about.Actions("toolset", "detail"), v.about.LastActions()...)...)
 }
 
 func (v *allTools) selected() (toolset.RegisteredTool, bool) {
@@ -230,7 +231,10 @@ func (v *allTools) describe(c *tui.Ctx) tea.Cmd {
 func (v *allTools) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	t, ok := v.selected()
 	p.Server = t.Server
-	if p.ID == "detail" {
+	switch p.ID {
+	case pane.LastPane:
+		return v.about.DrawLast(c, p)
+	case "detail":
 		p.Title = "Tool"
 		if ok {
 			p.Title = safe.Line(t.Name, 120)
@@ -245,10 +249,13 @@ func (v *allTools) breadcrumb(*tui.Ctx) string {
 	return safe.Line(t.Name, 60)
 }
 
-func (v *allTools) copyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *allTools) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	t, ok := v.selected()
 	if !ok {
 		return nil
+	}
+	if c.Focus == pane.LastPane {
+		return v.about.CopyLast(k)
 	}
 	switch k {
 	case tui.CopyValue:

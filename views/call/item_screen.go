@@ -46,17 +46,29 @@ func (v *itemScreen) screen() *tui.Screen {
 	s := v.info
 	s.Actions, s.Handle, s.Draw, s.Plain, s.Choices, s.PageText, s.CopyText = v.actions, v.handle, v.draw, v.plain, v.choices, v.pageText, v.copyText
 	s.Hints, s.Lone, s.Breadcrumb, s.Badge, s.Find = v.hints, v.Lone, v.breadcrumb, v.Badge, v.find
+	if v.third() {
+		s.Third = func(*tui.Ctx) bool { return v.Calls.Answered(v.Server, v.itemKind.kind) }
+	}
 	return &s
 }
 
+// third is whether the screen has a pane for the last result.
+func (v *itemScreen) third() bool { return len(v.info.Panes) > 2 }
+
 func (v *itemScreen) actions() []tui.Action {
 	id := v.info.ID
-	extra := v.extra
-	if v.app {
-		extra = append(extra[:len(extra):len(extra)], appAction(id, v.info.Title, func() (string, offer.Item) {
+	extra := slices.Clone(v.extra)
+	switch {
+	case v.app:
+		extra = append(extra, appAction(id, v.info.Title, &v.about, func() (string, offer.Item) {
 			it, _ := v.Selected()
 			return v.Server, it
 		}))
+	case v.third():
+		extra = append(extra, v.about.LinkAction(id, v.info.Title))
+	}
+	if v.third() {
+		extra = append(extra, v.about.LastActions()...)
 	}
 	return append([]tui.Action{
 		{
@@ -76,19 +88,29 @@ func (v *itemScreen) actions() []tui.Action {
 	}, slices.Concat(extra, v.about.Actions(id, "detail"))...)
 }
 
-// appAction shows what the app of a tool, the one that of gives, is made of, without running it.
-func appAction(id, group string, of func() (server string, it offer.Item)) tui.Action {
+// appAction shows what the app of a tool, the one that of gives, is made of, without running it; where the last result has the
+// keys, it opens what that links to.
+func appAction(id, group string, about *pane.ItemDetail, of func() (server string, it offer.Item)) tui.Action {
 	return tui.Action{
 		ID: id + ".app", Verb: tui.VerbElsewhere, Title: "app page", Group: group, Hint: 7,
 		Help: "Read the page that shows the tool as an app: its source, what it may connect to and its permissions. It is not run.",
-		Disabled: func(*tui.Ctx) string {
-			if _, it := of(); it.App == "" {
+		Now: func(c *tui.Ctx) string {
+			if about.Link(c) != "" {
+				return "open resource"
+			}
+			return "app page"
+		},
+		Disabled: func(c *tui.Ctx) string {
+			if _, it := of(); it.App == "" && about.Link(c) == "" {
 				return "the tool has no app"
 			}
 			return ""
 		},
 		Run: func(c *tui.Ctx) tea.Cmd {
 			server, it := of()
+			if uri := about.Link(c); uri != "" {
+				return c.NavigateOn(server, "resources", uri)
+			}
 			return c.NavigateOn(server, "resources", it.App)
 		},
 	}
@@ -198,6 +220,9 @@ func (v *itemScreen) describe(c *tui.Ctx) tea.Cmd {
 }
 
 func (v *itemScreen) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+	if p.ID == pane.LastPane {
+		return v.about.DrawLast(c, p)
+	}
 	if p.ID == "detail" {
 		p.Title = v.info.Panes[1].Title
 		if it, ok := v.Selected(); ok {
@@ -219,6 +244,9 @@ func (v *itemScreen) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	if !ok {
 		return nil
 	}
+	if c.Focus == pane.LastPane {
+		return v.about.CopyLast(k)
+	}
 	switch k {
 	case tui.CopyValue:
 		return tui.CopyString(v.name(it), true)
@@ -230,7 +258,10 @@ func (v *itemScreen) copyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-func (v *itemScreen) pageText(*tui.Ctx) (text, ext string, ok bool) {
+func (v *itemScreen) pageText(c *tui.Ctx) (text, ext string, ok bool) {
+	if c.Focus == pane.LastPane {
+		return v.about.PageLast()
+	}
 	it, ok := v.Selected()
 	return string(it.Raw), ".json", ok
 }

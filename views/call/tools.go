@@ -16,7 +16,7 @@ const listSplit = 48
 func NewTools(calls *pane.Calls, budget int) *tui.Screen {
 	v := newItemScreen(itemKind{
 		info: tui.Screen{ID: "tools", Title: "Tools", Aliases: []string{"tool", "t"}, Split: listSplit, Panes: []tui.PaneSpec{
-			{ID: "list", Title: "Tools"}, {ID: "detail", Title: "Tool"},
+			{ID: "list", Title: "Tools"}, {ID: "detail", Title: "Tool"}, {ID: pane.LastPane, Title: "Last result"},
 		}},
 		kind: offer.Tools, plural: "tools", verb: "call", opens: "call",
 		help:    "Open the tool's form, to fill in and call.",
@@ -43,7 +43,7 @@ func NewTools(calls *pane.Calls, budget int) *tui.Screen {
 func NewPrompts(calls *pane.Calls) *tui.Screen {
 	return newItemScreen(itemKind{
 		info: tui.Screen{ID: "prompts", Title: "Prompts", Aliases: []string{"prompt-list", "p"}, Split: listSplit, Panes: []tui.PaneSpec{
-			{ID: "list", Title: "Prompts"}, {ID: "detail", Title: "Prompt"},
+			{ID: "list", Title: "Prompts"}, {ID: "detail", Title: "Prompt"}, {ID: pane.LastPane, Title: "Last result"},
 		}},
 		kind: offer.Prompts, plural: "prompts", verb: "get", opens: "prompt",
 		help:    "Open the prompt's arguments, to fill in and get its messages.",

@@ -16,7 +16,8 @@ type Calls struct {
 	seen uint64 // entries up to here were looked at
 	buf  []journal.Entry
 	by   map[callKey]callCount
-	Rev  int // counts what changed them
+	some map[callKey]bool // what was answered, without names: of a server by a method, and by a method of any
+	Rev  int              // counts what changed them
 	past past
 }
 
@@ -30,8 +31,8 @@ type callKey struct{ server, method, name string }
 
 // callCount counts the calls of one item.
 type callCount struct {
-	n    int
-	last uint64 // journal entry of the newest request
+	n            int
+	last, answer uint64 // journal entries of the newest request and of the newest answer, 0 for none
 }
 
 // methods are the requests that are counted.
@@ -40,7 +41,7 @@ var methods = map[offer.Kind]string{offer.Tools: "tools/call", offer.Prompts: "p
 // Sync takes in what was journalled since the last call.
 func (k *Calls) Sync(j *journal.Journal) {
 	if k.of != j {
-		k.of, k.seen, k.by, k.Rev = j, 0, map[callKey]callCount{}, k.Rev+1
+		k.of, k.seen, k.by, k.some, k.Rev = j, 0, map[callKey]callCount{}, map[callKey]bool{}, k.Rev+1
 	}
 	if j == nil {
 		return
@@ -53,13 +54,17 @@ func (k *Calls) Sync(j *journal.Journal) {
 			continue
 		}
 		k.Rev++ // an answer is the end of a call
-		if e.Kind != journal.Request || e.Dir != journal.Out {
-			continue
-		}
 		at := callKey{e.Server, e.Method, e.Tool}
 		c, known := k.by[at]
-		if known || len(k.by) < maxCalled {
-			k.by[at] = callCount{c.n + 1, e.Seq}
+		switch {
+		case known && e.Dir == journal.In && (e.Kind == journal.Response || e.Kind == journal.ErrorResponse):
+			c.answer = e.Seq
+			k.by[at] = c
+			k.some[callKey{server: e.Server, method: e.Method}] = true
+			k.some[callKey{method: e.Method}] = true
+		case e.Kind == journal.Request && e.Dir == journal.Out && (known || len(k.by) < maxCalled):
+			c.n, c.last = c.n+1, e.Seq
+			k.by[at] = c
 		}
 	}
 	if cap(k.buf) > 4096 {
@@ -70,6 +75,11 @@ func (k *Calls) Sync(j *journal.Journal) {
 // Count is how often an item was called.
 func (k *Calls) Count(server string, kind offer.Kind, name string) int {
 	return k.by[callKey{server, methods[kind], name}].n
+}
+
+// Answered is whether a server, any for "", answered a call of some item of a kind in this session.
+func (k *Calls) Answered(server string, kind offer.Kind) bool {
+	return k.some[callKey{server: server, method: methods[kind]}]
 }
 
 // Last says how often an item was called and how the last call went, "" if there was none.

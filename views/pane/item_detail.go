@@ -23,6 +23,7 @@ type ItemDetail struct {
 	words TextPane
 	doc   Document
 	calls *Calls
+	last  lastResult
 
 	id     string // which item; changes with its server and definition
 	server string
@@ -45,6 +46,7 @@ const unfoldKey = "space"
 func NewItemDetail(view string, kind offer.Kind, calls *Calls) ItemDetail {
 	return ItemDetail{
 		view: view, doc: Document{view: view, pane: "detail", slot: "about"}, calls: calls, stop: func() {},
+		last:       lastResult{view: view, reply: NewReply(view, LastPane)},
 		definition: definition{kind: kind, open: kind == offer.Resources}, // what they hold is what they are about
 	}
 }
@@ -62,6 +64,9 @@ func (a *ItemDetail) Actions(view, pane string) []tui.Action {
 			ID: view + ".definition", Verb: tui.VerbShow, Title: "raw", Group: "Detail",
 			Help: "Show the definition in words, as a JSON tree, or as sent.",
 			Run: func(c *tui.Ctx) tea.Cmd {
+				if c.Focus == LastPane {
+					return a.last.reply.Doc.front().reshape(c)
+				}
 				if a.raw && c.Focus == pane && !a.doc.front().lastShape() {
 					return a.doc.front().reshape(c)
 				}
@@ -91,15 +96,35 @@ func (a *ItemDetail) Actions(view, pane string) []tui.Action {
 	}, doc...)
 }
 
+// LastActions are those of the last result, on a screen that has its pane; the link that it is or has is opened by the screen's own action.
+func (a *ItemDetail) LastActions() []tui.Action { return a.last.actions() }
+
+// Link is the resource that the focused last result is or links to, "" if none.
+func (a *ItemDetail) Link(c *tui.Ctx) string { return a.last.link(c) }
+
+// LinkAction opens it, on a screen without another action of that verb.
+func (a *ItemDetail) LinkAction(view, group string) tui.Action {
+	return tui.Action{
+		ID: view + ".link", Verb: tui.VerbElsewhere, Title: "open resource", Group: group, Hint: 7,
+		Help:    "Read the resource that the last result is or links to.",
+		Applies: func(c *tui.Ctx) bool { return a.Link(c) != "" },
+		Run:     func(c *tui.Ctx) tea.Cmd { return c.NavigateOn(a.server, "resources", a.Link(c)) },
+	}
+}
+
 // Show takes the item to show; server tells items of the same name apart.
 func (a *ItemDetail) Show(c *tui.Ctx, server string, it offer.Item) tea.Cmd {
 	id := server + "\x00" + string(it.Raw)
+	var last tea.Cmd
+	if a.kind == offer.Tools || a.kind == offer.Prompts { // what resources hold is their detail
+		last = a.last.show(c, a.calls, callKey{server, methods[a.kind], it.Name})
+	}
 	if id == a.id {
-		return a.prepare(c)
+		return tea.Batch(last, a.prepare(c))
 	}
 	a.id, a.server, a.item, a.mark = id, server, it, offer.Mark{}
 	a.words.Top = 0
-	return tea.Batch(a.load(c), a.prepare(c))
+	return tea.Batch(last, a.load(c), a.prepare(c))
 }
 
 // Marked says what became of the item that is shown since somebody looked; it stays as long as the item is shown.
@@ -175,7 +200,8 @@ func (a *ItemDetail) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.Resized:
 		a.w = m.Width("detail")
 		cmd, _ := a.doc.Handle(c, msg)
-		return tea.Batch(cmd, a.prepare(c)), true
+		last, _ := a.last.reply.Handle(c, msg)
+		return tea.Batch(cmd, last, a.prepare(c)), true
 	case tui.Rendered:
 		if m.Err == nil && m.Key == fmt.Sprint("about", a.rev) && len(m.Lines) > 0 {
 			a.prose = m.Lines
@@ -188,6 +214,15 @@ func (a *ItemDetail) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	}
 	return nil, a.words.Handle(msg)
 }
+
+// DrawLast fills the pane of the last result.
+func (a *ItemDetail) DrawLast(c *tui.Ctx, p *tui.Pane) *tea.Cursor { return a.last.draw(c, p, a.kind) }
+
+// CopyLast copies from the last result.
+func (a *ItemDetail) CopyLast(k tui.CopyKind) tui.CopyFunc { return a.last.reply.Doc.CopyText(k) }
+
+// PageLast is the text of the last result that is shown.
+func (a *ItemDetail) PageLast() (text, ext string, ok bool) { return a.last.reply.Doc.PageText() }
 
 // Draw fills the pane.
 func (a *ItemDetail) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
@@ -226,7 +261,7 @@ func (a *ItemDetail) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 func (a *ItemDetail) Route(c *tui.Ctx, list *Rows, msg tea.Msg, describe, open func(*tui.Ctx) tea.Cmd) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.FilterChanged:
-		if c.Focus != "detail" {
+		if c.Focus != "detail" && c.Focus != LastPane {
 			return tea.Batch(list.SetFilter(c, m.Text), describe(c)), true
 		}
 	case tui.OpDone:
@@ -236,6 +271,9 @@ func (a *ItemDetail) Route(c *tui.Ctx, list *Rows, msg tea.Msg, describe, open f
 		if cmd, ok := list.Filtered(c, m); ok {
 			return tea.Batch(cmd, describe(c)), true
 		}
+		if cmd, ok := a.last.reply.Handle(c, msg); ok {
+			return cmd, true
+		}
 		return a.Handle(c, msg)
 	case tui.Resized, tui.Rendered:
 		return a.Handle(c, msg)
@@ -243,9 +281,15 @@ func (a *ItemDetail) Route(c *tui.Ctx, list *Rows, msg tea.Msg, describe, open f
 		if m.Pane == "detail" {
 			return a.Handle(c, msg)
 		}
+		if m.Pane == LastPane {
+			return a.last.reply.Handle(c, msg)
+		}
 	}
-	if c.Focus == "detail" {
+	switch c.Focus {
+	case "detail":
 		return a.Handle(c, msg)
+	case LastPane:
+		return a.last.reply.Handle(c, msg)
 	}
 	consumed, opened := list.MoveCursor("list", msg)
 	if opened {
