@@ -39,7 +39,7 @@ func TestRoundsEndWithTheirSession(t *testing.T) {
 				synctest.Wait()
 				if q.Len() != 0 {
 					t.Errorf("%s: %d still wait after the session is %s", tool, q.Len(), name)
-				} else if all := q.Ended(); !strings.Contains(all[0].Why, name) {
+				} else if all := q.History(); !strings.Contains(all[0].Why, name) {
 					t.Errorf("%s: %q", tool, all[0].Why)
 				}
 				cancel()
@@ -72,7 +72,7 @@ func TestOneRoundAsksForTooMuch(t *testing.T) {
 	if failure.KindOf(err) != failure.Protocol || !strings.Contains(err.Error(), "more than 64 questions at once") {
 		t.Error(err)
 	}
-	assert.Equalf(t, len(q.Ended()), 0, "were asked")
+	assert.Equalf(t, len(q.History()), 0, "were asked")
 }
 
 // TestQuestionsHoldNoMoreThanTheirOwn: what a server sends along is not held while they wait, nor afterwards.
@@ -104,7 +104,7 @@ func TestQuestionsHoldNoMoreThanTheirOwn(t *testing.T) {
 	cancel()
 	<-done
 	held("are over")
-	if len(q.Ended()) == 0 {
+	if len(q.History()) == 0 {
 		t.Error("none is over")
 	}
 }
@@ -258,7 +258,7 @@ func TestMisformedRequestsAreAnswered(t *testing.T) {
 			})
 		})}, config.Server{})
 		got, err := s.CallTool(t.Context(), "x", nil, session.CallOptions{})
-		if err != nil || string(got.Result) != `{"code":`+want+`}` || len(q.Ended()) > 0 {
+		if err != nil || string(got.Result) != `{"code":`+want+`}` || len(q.History()) > 0 {
 			t.Errorf("%s: %s %v, want %s", request, got.Result, err, want)
 		}
 	}

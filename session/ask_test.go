@@ -125,7 +125,7 @@ func TestCallWaits90MinutesForAPerson(t *testing.T) {
 			if got := <-done; got.err != nil || got.result != want {
 				t.Errorf("%+v, want %s", got, want)
 			}
-			if all := q.Ended(); len(all) != n || all[0].By != "you" || q.Len() != 0 {
+			if all := q.History(); len(all) != n || all[0].By != "you" || q.Len() != 0 {
 				t.Errorf("%+v", all)
 			}
 			if err := q.Answer(asked[0].ID, []byte(`{}`)); failure.KindOf(err) != failure.NotFound {
@@ -168,7 +168,7 @@ func TestQuestionsEnd(t *testing.T) {
 		ended := func(want string) {
 			t.Helper()
 			synctest.Wait()
-			all := q.Ended()
+			all := q.History()
 			if q.Len() != 0 || len(all) == 0 || !strings.Contains(all[len(all)-1].Why, want) {
 				t.Errorf("open %d, ended %+v; want %s", q.Len(), all, want)
 			}
@@ -256,7 +256,7 @@ func TestRoundsAreBounded(t *testing.T) {
 		if failure.KindOf(got.err) != failure.Protocol || !strings.Contains(got.err.Error(), "50 times in a row") {
 			t.Error(got.err)
 		}
-		all := q.Ended()
+		all := q.History()
 		if len(all) != 50 || all[49].Round != 50 || len(all[49].Earlier) != 49 || !all[1].StateChanged || all[0].StateChanged || all[0].By != "always" {
 			t.Errorf("%d ended, the last %+v", len(all), all[len(all)-1])
 		}

@@ -113,13 +113,13 @@ type ask struct {
 
 func (a ask) check(t *testing.T, s *session.Session, q *pending.Queue) {
 	t.Helper()
-	before := len(q.Ended())
+	before := len(q.History())
 	r, err := s.CallTool(t.Context(), a.tool, json.RawMessage(a.args), session.CallOptions{})
 	if err != nil || !strings.Contains(string(r.Result), a.want) {
 		t.Errorf("%s: %s %v, want %s in it", a.tool, r.Result, err, a.want)
 		return
 	}
-	ended := q.Ended()[before:]
+	ended := q.History()[before:]
 	if a.kind == "" {
 		if len(ended) != 0 {
 			t.Errorf("%s: a person was asked: %+v", a.tool, ended)

@@ -186,7 +186,7 @@ func TestInboxStorm(t *testing.T) {
 func TestInboxLongConversation(t *testing.T) {
 	params := conversation()
 	read := func() {
-		pane.QuestionParts(pending.Ended{Question: pending.Question{Method: "sampling/createMessage", Params: params}}, nil)
+		pane.QuestionParts(pending.Record{Question: pending.Question{Method: "sampling/createMessage", Params: params}}, nil)
 	}
 	// Processor time: what else the machine does interrupts the longer of the two more often.
 	best := budget.Alternate(func() time.Duration { return longConversation(t, params) }, func() time.Duration { return budget.Spent(read) })

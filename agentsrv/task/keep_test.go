@@ -274,7 +274,7 @@ func TestX2_OneTenantsTasksDoNotShutOutOthers(t *testing.T) {
 func TestX2_OldTasksGiveWayToThoseOfTheSameTenant(t *testing.T) {
 	for name, o := range map[string]options{"store": {}, "memory": {memory: true}} {
 		t.Run(name, func(t *testing.T) {
-			o.tenant, o.tasks.MaxTasks, o.tasks.Fresh = true, 20, time.Nanosecond
+			o.tenant, o.tasks.MaxTasks, o.tasks.GracePeriod = true, 20, time.Nanosecond
 			r := newRig(t, o)
 			var ids []string
 			there := func(id string) bool {

@@ -11,10 +11,10 @@ import (
 // sweepMax is how many tasks of replicas that are gone one beat looks at.
 const sweepMax = 32
 
-// runHeartbeats calls heartbeat until the service closes, ten times in Options.Gone, so that a few lost ones do not make the replica count as
+// runHeartbeats calls heartbeat until the service closes, ten times in Options.ReplicaTimeout, so that a few lost ones do not make the replica count as
 // gone. Answers for a task that waits are fetched in between.
 func (s *Service) runHeartbeats() {
-	tick, often := time.NewTicker(s.o.Gone/10), time.NewTicker(pause)
+	tick, often := time.NewTicker(s.o.ReplicaTimeout/10), time.NewTicker(pause)
 	defer tick.Stop()
 	defer often.Stop()
 	for failing := false; ; {
@@ -50,7 +50,7 @@ func (s *Service) hasOpenQuestions() bool {
 
 // fetchAnswers gets the answers that other replicas were given, sooner than the next heartbeat would.
 func (s *Service) fetchAnswers() {
-	ctx, cancel := context.WithTimeout(context.Background(), s.o.Gone/4) // or it would keep the next beat waiting for too long
+	ctx, cancel := context.WithTimeout(context.Background(), s.o.ReplicaTimeout/4) // or it would keep the next beat waiting for too long
 	defer cancel()
 	if err := s.table.fetchAnswers(ctx); err != nil {
 		s.o.Logger.Debug("tasks: cannot get the answers that other replicas took", "err", err)
@@ -67,9 +67,9 @@ func (s *Service) heartbeat() error {
 		}
 	}
 	s.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), max(s.o.Gone/2, 2*time.Second))
+	ctx, cancel := context.WithTimeout(context.Background(), max(s.o.ReplicaTimeout/2, 2*time.Second))
 	defer cancel()
-	gone := s.o.Gone
+	gone := s.o.ReplicaTimeout
 	if s.steady.IsZero() || time.Since(s.steady) < gone { // where the table was not there for a while, all look as if they were gone
 		gone = 0
 	}

@@ -21,7 +21,7 @@ func replicas(t *testing.T, open func() Table, o options) (a, b *rig) {
 
 // replicasAnswerInBothEras is what a client sees whose every request reaches another replica.
 func replicasAnswerInBothEras(t *testing.T, open func() Table) {
-	a, b := replicas(t, open, options{tasks: Options{TaskAfter: 20 * time.Millisecond, Gone: 4 * time.Second}})
+	a, b := replicas(t, open, options{tasks: Options{TaskAfter: 20 * time.Millisecond, ReplicaTimeout: 4 * time.Second}})
 	here, there := a.login(), b.login()
 	events := a.listen(here)
 
@@ -123,7 +123,7 @@ func unplug(t *testing.T, r *rig) {
 
 // A replica that is lost with its tasks, whose jobs were in its own memory.
 func lostReplicaIsInterruptedOnce(t *testing.T, open func() Table) {
-	o := options{tasks: Options{Gone: time.Second}}
+	o := options{tasks: Options{ReplicaTimeout: time.Second}}
 	o.table = open()
 	a := newRig(t, o)
 	s := a.login()

@@ -22,7 +22,7 @@ func (u usage) add(v usage) usage {
 const minShare = 16
 
 // reserve makes room for one more task of a tenant. When there is none left, finished tasks of the tenant that has most
-// give way, those first that ended first: to those of a tenant that has fewer, and once they ended Options.Fresh ago also to those of the
+// give way, those first that ended first: to those of a tenant that has fewer, and once they ended Options.GracePeriod ago also to those of the
 // same tenant. One that has just ended waits to be asked for. Unfinished tasks never give way; no tenant may have more than a quarter of all.
 func (s *Service) reserve(tenant string) error {
 	for {
@@ -114,7 +114,7 @@ func (s *Service) largestTenant(tenant string, used map[string]usage, total usag
 		}
 	}
 	if most == "" {
-		return tenant, s.table.now().Add(-s.o.Fresh)
+		return tenant, s.table.now().Add(-s.o.GracePeriod)
 	}
 	return most, by
 }

@@ -55,18 +55,18 @@ type Policy struct {
 
 // Options of a Service. Zero values are the defaults.
 type Options struct {
-	Table     Table         // keeps tasks over a restart; required
-	Default   Policy        // for tools that declare nothing
-	TaskAfter time.Duration // after which a modern call that may become a task does; 250 ms
-	TTL       time.Duration // how long a task is kept if its client does not say; 1 h
-	MaxTTL    time.Duration // the longest time that a client gets; 24 h
-	Poll      time.Duration // how long clients are asked to wait before they look again; 1 s
-	MaxTasks  int           // tasks that are kept; 1,000
-	MaxBytes  int64         // of all results and logs that are kept; 256 MiB
-	MaxValue  int64         // of one result; 16 MiB
-	Fresh     time.Duration // after its end, in which a task does not give way to others of its tenant; 1 min
-	Gone      time.Duration // without a sign of which a replica counts as gone; 10 s
-	Logger    *slog.Logger  // slog.Default()
+	Table          Table         // keeps tasks over a restart; required
+	Default        Policy        // for tools that declare nothing
+	TaskAfter      time.Duration // after which a modern call that may become a task does; 250 ms
+	TTL            time.Duration // how long a task is kept if its client does not say; 1 h
+	MaxTTL         time.Duration // the longest time that a client gets; 24 h
+	Poll           time.Duration // how long clients are asked to wait before they look again; 1 s
+	MaxTasks       int           // tasks that are kept; 1,000
+	MaxBytes       int64         // of all results and logs that are kept; 256 MiB
+	MaxValue       int64         // of one result; 16 MiB
+	GracePeriod    time.Duration // after its end, in which a task does not give way to others of its tenant; 1 min
+	ReplicaTimeout time.Duration // without a sign of which a replica counts as gone; 10 s
+	Logger         *slog.Logger  // slog.Default()
 	// Queued reports whether the job of a task still waits or runs at some replica; nil where jobs end with the agent that took the
 	// call. Cancel ends such a job.
 	Queued func(ctx context.Context, id string) (bool, error)
@@ -102,8 +102,8 @@ func New(o Options) *Service {
 	o.MaxTasks = cmp.Or(o.MaxTasks, 1000)
 	o.MaxBytes = cmp.Or(o.MaxBytes, 256<<20)
 	o.MaxValue = cmp.Or(o.MaxValue, 16<<20)
-	o.Fresh = cmp.Or(o.Fresh, time.Minute)
-	o.Gone = cmp.Or(o.Gone, 10*time.Second)
+	o.GracePeriod = cmp.Or(o.GracePeriod, time.Minute)
+	o.ReplicaTimeout = cmp.Or(o.ReplicaTimeout, 10*time.Second)
 	o.Logger = cmp.Or(o.Logger, slog.Default())
 	return &Service{
 		o: o, table: o.Table, replica: rand.Text(), stop: make(chan struct{}),

@@ -35,7 +35,7 @@ func TestTasksWhoseJobsAreThereAreNotInterrupted(t *testing.T) {
 	srv := natstest.Run(t)
 	var mu sync.Mutex
 	asked := map[string]int{}
-	o := options{tasks: Options{Gone: 500 * time.Millisecond}}
+	o := options{tasks: Options{ReplicaTimeout: 500 * time.Millisecond}}
 	o.tasks.Queued = func(_ context.Context, id string) (bool, error) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -131,7 +131,7 @@ func TestNewTaskWaitsForTheServer(t *testing.T) {
 func TestBucketThatIsGoneIsMadeAnew(t *testing.T) {
 	t.Parallel()
 	srv := natstest.Run(t)
-	a, conn := onNATS(t, srv, options{tasks: Options{Gone: time.Second}})
+	a, conn := onNATS(t, srv, options{tasks: Options{ReplicaTimeout: time.Second}})
 	s := a.login()
 	id := a.task(s, "gate", map[string]any{"name": "1"})
 	<-a.started
@@ -155,7 +155,7 @@ func TestBucketThatIsGoneIsMadeAnew(t *testing.T) {
 
 func TestRecordOfANewerVersionIsLeftAlone(t *testing.T) {
 	srv := natstest.Run(t)
-	a, conn := onNATS(t, srv, options{tasks: Options{Gone: 100 * time.Millisecond}})
+	a, conn := onNATS(t, srv, options{tasks: Options{ReplicaTimeout: 100 * time.Millisecond}})
 	kv, err := conn.JetStream().KeyValue(t.Context(), "mcphud_tasks_rig")
 	require.NoError(t, err)
 	later := fmt.Sprintf(`{"v":2,"id":"NEWER","tenant":"default","state":"running","origin":"X","expires":%d}`, time.Now().Add(time.Hour).UnixMilli())

@@ -92,7 +92,7 @@ func (a *App) unanswered(err error) error {
 	switch failure.KindOf(err) {
 	case failure.ToolError, failure.RpcError, failure.NotFound, failure.NeedsInput:
 	case "":
-		if err != nil || !slices.ContainsFunc(left, func(e pending.Ended) bool { return e.Cause.Method != "" }) {
+		if err != nil || !slices.ContainsFunc(left, func(e pending.Record) bool { return e.Cause.Method != "" }) {
 			return err
 		}
 	default:
@@ -111,17 +111,17 @@ func (a *App) unanswered(err error) error {
 
 // askedPages are the pages that a call wants to be visited first (-32042).
 func askedPages(e *failure.Error) json.RawMessage {
-	var left []pending.Ended
+	var left []pending.Record
 	_ = jsonrpc.Elements(jsonrpc.Get(e.Data, "elicitations"), func(page []byte) bool { // without them the message has to do
 		q := pending.Question{Kind: pending.URL, Method: "elicitation/create", Title: e.Server, Params: page}
-		left = append(left, pending.Ended{Question: q, Why: "nobody was there to answer"})
+		left = append(left, pending.Record{Question: q, Why: "nobody was there to answer"})
 		return len(left) < 20
 	})
 	return askedJSON(left)
 }
 
 // askedJSON is what was asked as scripts see it. Params beyond a size are left out, and their size is given.
-func askedJSON(left []pending.Ended) json.RawMessage {
+func askedJSON(left []pending.Record) json.RawMessage {
 	const most, all = 256 << 10, 1 << 20
 	type question struct {
 		Kind   pending.Kind    `json:"kind"` // form, url or sampling

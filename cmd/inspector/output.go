@@ -72,8 +72,8 @@ func oneLine(raw []byte) []byte {
 	return b.Bytes()
 }
 
-// Said is what goes to stderr beside that.
-func (r *Request) Said(a Answer) string {
+// Notes is what goes to stderr beside that.
+func (r *Request) Notes(a Answer) string {
 	if a.File != nil && !r.JSON() && !r.Quiet {
 		return a.File.String() + "\n"
 	}

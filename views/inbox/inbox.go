@@ -94,13 +94,13 @@ func questionActions(r *pane.Reply, view, id string) (out []tui.Action) {
 }
 
 // selected is the question under the cursor.
-func (v *inbox) selected() (e pending.Ended, open, ok bool) {
+func (v *inbox) selected() (e pending.Record, open, ok bool) {
 	i := v.List.Selected()
 	switch {
 	case i < 0:
 		return e, false, false
 	case i < len(v.open):
-		return pending.Ended{Question: v.open[i]}, true, true
+		return pending.Record{Question: v.open[i]}, true, true
 	case i < len(v.open)+len(v.ended):
 		return v.ended[i-len(v.open)], false, true
 	}
@@ -291,7 +291,7 @@ func (v *inbox) describe(c *tui.Ctx) tea.Cmd {
 }
 
 // loadQuestion takes a question apart beside the event loop.
-func loadQuestion(c *tui.Ctx, r *pane.Reply, e pending.Ended) tea.Cmd {
+func loadQuestion(c *tui.Ctx, r *pane.Reply, e pending.Record) tea.Cmd {
 	return r.Load(c, 0, func() (pane.Verdict, []pane.Part, error) {
 		verdict, parts := pane.QuestionParts(e, maskedAnswer(e.Question))
 		return verdict, parts, nil
@@ -332,7 +332,7 @@ func (v *inbox) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 }
 
 // questionTitle says who asks what: it stands in a pane's frame, which no server draws.
-func questionTitle(th *tui.Theme, e pending.Ended, open bool) string {
+func questionTitle(th *tui.Theme, e pending.Record, open bool) string {
 	s := kindMark(e.Kind) + " from " + safe.Line(e.Title, 40)
 	if e.Round > 0 {
 		s += fmt.Sprintf(" · round %d", e.Round)
@@ -357,7 +357,7 @@ func (r inboxRows) Len() int { return len(r.v.open) + len(r.v.ended) }
 // Row is a question's age, kind, server, call and first words; one that is over says how it ended.
 func (r inboxRows) Row(i, w int) string {
 	th := r.c.Theme
-	e, open := pending.Ended{}, i < len(r.v.open)
+	e, open := pending.Record{}, i < len(r.v.open)
 	if open {
 		e.Question = r.v.open[i]
 	} else {

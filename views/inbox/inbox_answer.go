@@ -21,7 +21,7 @@ import (
 type answer struct {
 	*questions
 	reply  pane.Reply
-	cur    pending.Ended
+	cur    pending.Record
 	open   bool // cur still waits
 	at     uint64
 	shown  string

@@ -22,8 +22,8 @@ type questions struct {
 	of     *pending.Queue
 	seen   uint64 // revision of the queue
 	open   []pending.Question
-	ended  []pending.Ended // newest first
-	given  map[uint64]bool // answered here; the queue may not know it yet
+	ended  []pending.Record // newest first
+	given  map[uint64]bool  // answered here; the queue may not know it yet
 	drafts map[uint64]*answerDraft
 	newest uint64 // the last id that was seen
 	rev    int    // counts what changed
@@ -44,7 +44,7 @@ func (s *questions) refresh(c *tui.Ctx) (arrived []pending.Question, changed boo
 	}
 	s.seen = s.of.Rev() // before the lists: what changes meanwhile is seen the next time
 	all := s.of.Open()
-	s.ended = s.of.Ended()
+	s.ended = s.of.History()
 	slices.Reverse(s.ended)
 	waits := map[uint64]bool{}
 	s.open = s.open[:0:0]
@@ -64,7 +64,7 @@ func (s *questions) refresh(c *tui.Ctx) (arrived []pending.Question, changed boo
 		}
 	}
 	for id := range s.drafts { // what was typed for a question that ended can still be copied while it is remembered
-		if !waits[id] && !slices.ContainsFunc(s.ended, func(e pending.Ended) bool { return e.ID == id }) {
+		if !waits[id] && !slices.ContainsFunc(s.ended, func(e pending.Record) bool { return e.ID == id }) {
 			delete(s.drafts, id)
 		}
 	}
@@ -73,16 +73,16 @@ func (s *questions) refresh(c *tui.Ctx) (arrived []pending.Question, changed boo
 }
 
 // find is a question by its id; open says that it still waits.
-func (s *questions) find(id uint64) (e pending.Ended, open, ok bool) {
+func (s *questions) find(id uint64) (e pending.Record, open, ok bool) {
 	if i, ok := slices.BinarySearchFunc(s.open, id, func(q pending.Question, id uint64) int { return cmp.Compare(q.ID, id) }); ok {
-		return pending.Ended{Question: s.open[i]}, true, true
+		return pending.Record{Question: s.open[i]}, true, true
 	}
 	for _, e := range s.ended {
 		if e.ID == id {
 			return e, false, true
 		}
 	}
-	return pending.Ended{}, false, false
+	return pending.Record{}, false, false
 }
 
 // oldest is the question that waits longest, 0 if none does.
@@ -158,7 +158,7 @@ func kindMark(k pending.Kind) string {
 }
 
 // outcome is how a question ended, in a glyph and words.
-func outcome(th *tui.Theme, e pending.Ended) (string, paint.Style) {
+func outcome(th *tui.Theme, e pending.Record) (string, paint.Style) {
 	by := ""
 	if e.By != "" && e.By != "you" {
 		by = " by " + e.By

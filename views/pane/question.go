@@ -28,7 +28,7 @@ const (
 
 // QuestionParts takes a question apart: what the server says, what came before in the same call, what was answered, and the bytes as
 // they came. It may take long for large questions.
-func QuestionParts(e pending.Ended, masked func(result []byte) []byte) (Verdict, []Part) {
+func QuestionParts(e pending.Record, masked func(result []byte) []byte) (Verdict, []Part) {
 	q := e.Question
 	name := fmt.Sprintf("question-%d", q.ID)
 	said := Part{label: "question", src: Source{Name: name, blocks: questionBlocks(q)}}

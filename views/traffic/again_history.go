@@ -44,7 +44,7 @@ func (v *historyScreen) compare(c *tui.Ctx) tea.Cmd {
 		if mark != 0 && mark != k.ID {
 			was, err = v.h.Get(ctx, mark)
 		} else {
-			was, err = v.h.Earlier(ctx, k)
+			was, err = v.h.Previous(ctx, k)
 		}
 		if errors.Is(err, calls.ErrNone) {
 			err = fmt.Errorf("no other call to compare with: mark one with %s in the history", key)

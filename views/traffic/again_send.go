@@ -233,7 +233,7 @@ func (v *resend) run(c *tui.Ctx, to target) tea.Cmd {
 		if out.after, err = maker.Ask(ctx, req); err != nil || before.Frame == nil || out.after.Frame == nil {
 			return out, err
 		}
-		_, out.noise, err = calls.Differ(before, out.after, nil, false, maker.Learns(ctx, req, out.after, false))
+		_, out.noise, err = calls.Differ(before, out.after, nil, false, maker.NoiseProbe(ctx, req, out.after, false))
 		return out, err
 	}))
 }
@@ -280,7 +280,7 @@ func (v *resend) learn(c *tui.Ctx) tea.Cmd {
 	req, to, after, j := v.req, v.to, *v.after, v.sessions(c).Journal()
 	return v.begin(c, "learn what varies", to.over(func(ctx context.Context, s *session.Session) (any, error) {
 		maker := &calls.Runner{Session: s, Journal: j, Options: session.CallOptions{OnProgress: pane.ReportTo(ctx)}}
-		noise, err := maker.Learns(ctx, req, after, true)()
+		noise, err := maker.NoiseProbe(ctx, req, after, true)()
 		return sentAgain{to: to, after: after, noise: noise}, err
 	}))
 }

@@ -148,7 +148,7 @@ func Compared(ctx context.Context, a *cli.App, l *cli.Link, req calls.Request, c
 	}
 	return Beside(ctx, a, l, cfg, func(second *cli.Link) error {
 		other := Of(second)
-		if err := other.MayAsk(ctx, req); err != nil {
+		if err := other.Confirm(ctx, req); err != nil {
 			return err
 		}
 		out, frames, r, err := both(ctx, Of(l), other, req, c)
@@ -191,7 +191,7 @@ func both(ctx context.Context, first, second *calls.Runner, req calls.Request, c
 	if err != nil {
 		return out, nil, r, err
 	}
-	r, twice, err := c.Ignore.Compared(ctx, before, after, c.twice, first.Learns(ctx, req, before, c.twice))
+	r, twice, err := c.Ignore.Compared(ctx, before, after, c.twice, first.NoiseProbe(ctx, req, before, c.twice))
 	if err != nil {
 		return out, nil, r, err
 	}

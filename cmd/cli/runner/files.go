@@ -163,7 +163,7 @@ func (r *Run) In(ctx context.Context, w *cli.Workplace, print func(i int, ran []
 // whole is what came of the calls of a file, with those that an interrupt left out.
 func (r *Run) whole(i int, ran []calls.Outcome) []calls.Outcome {
 	for _, c := range r.Files[i].Calls[len(ran):] {
-		ran = append(ran, calls.LeftOut(c, r.servers[i].Name, "not made: interrupted"))
+		ran = append(ran, calls.Skip(c, r.servers[i].Name, "not made: interrupted"))
 	}
 	return ran
 }

@@ -149,7 +149,7 @@ func (f *Replaying) one(ctx context.Context, maker *calls.Runner, j *journal.Jou
 	if r.Skipped != "" {
 		return r, false, nil
 	}
-	if err := maker.MayAsk(ctx, req); err != nil {
+	if err := maker.Confirm(ctx, req); err != nil {
 		return r, false, err
 	}
 	after, err := maker.Ask(ctx, req)
@@ -159,7 +159,7 @@ func (f *Replaying) one(ctx context.Context, maker *calls.Runner, j *journal.Jou
 	if ended := failure.KindOf(after.Err); after.Frame == nil && (ended == failure.ChannelClosed || ended == failure.ServerNotConnected) {
 		return r, false, after.Err
 	}
-	learn := maker.Learns(ctx, req, after, false)
+	learn := maker.NoiseProbe(ctx, req, after, false)
 	if after.Frame == nil {
 		learn = nil
 	}

@@ -213,7 +213,7 @@ func (a *app) historyDiff(ctx context.Context, h *calls.History, own []string) e
 	var before calls.Call
 	if len(own) == 2 {
 		before, err = h.Find(ctx, own[0])
-	} else if before, err = h.Earlier(ctx, after); errors.Is(err, calls.ErrNone) {
+	} else if before, err = h.Previous(ctx, after); errors.Is(err, calls.ErrNone) {
 		return failure.UsageError(fmt.Sprintf("call %d is the first of %s at %s", after.ID, after.Target, after.Server.Where()), "name another call to compare it with")
 	}
 	if err != nil {

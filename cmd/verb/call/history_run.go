@@ -80,7 +80,7 @@ func (a *app) historySave(c calls.Call, name string, replace bool) error {
 			a.Note("mcphud: warning: " + err.Error())
 		}
 	}
-	if !k.Server.Said() {
+	if !k.Server.IsSet() {
 		a.Note("mcphud: warning: the file names no server: what it was called with is not all kept")
 	}
 	return a.Printer().Show(map[string]string{"file": file}, func(t *output.Text) { t.Block(file) })

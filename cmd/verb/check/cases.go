@@ -71,7 +71,7 @@ func (f *casesFlags) about(server string) ([]calls.File, error) {
 	if !f.named {
 		files = slices.DeleteFunc(files, func(file calls.File) bool {
 			at := file.Calls[0].Server
-			return at.Name != server && at.Said()
+			return at.Name != server && at.IsSet()
 		})
 	}
 	if len(files) == 0 {

@@ -72,7 +72,7 @@ func (a *app) inspected(r *inspector.Request, answer inspector.Answer) error {
 			return err
 		}
 	}
-	said := r.Said(answer)
+	said := r.Notes(answer)
 	if output.Terminal(a.Err) {
 		said = safe.Text(said)
 	}

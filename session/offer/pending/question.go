@@ -73,8 +73,8 @@ type Exchange struct {
 	Result json.RawMessage
 }
 
-// Ended is a question that is over.
-type Ended struct {
+// Record is a question that is over.
+type Record struct {
 	Question
 	Result json.RawMessage // what was answered; nil where nothing was
 	Fault  *jsonrpc.Error  // what was answered instead of a result

@@ -57,9 +57,9 @@ type Queue struct {
 	last       uint64              // the ID of the latest question
 	open       map[uint64]*waiting // by ID, at most maxOpen
 	bytes      int                 // params of open
-	ended      []Ended             // oldest first, at most maxEnded
-	endedBytes int                 // of ended, as Ended.size counts them
-	unanswered []Ended             // the first maxEnded that nobody was there for: those that say what to prepare
+	ended      []Record            // oldest first, at most maxEnded
+	endedBytes int                 // of ended, as Record.size counts them
+	unanswered []Record            // the first maxEnded that nobody was there for: those that say what to prepare
 
 	unansweredBytes int // of unanswered
 }
@@ -91,7 +91,7 @@ func (q *Queue) Answers(k Kind) bool {
 // Attended reports whether a person answers here.
 func (q *Queue) Attended() bool { return q != nil && q.o.Attended }
 
-// Rev grows with every change of Open and Ended.
+// Rev grows with every change of Open and History.
 func (q *Queue) Rev() uint64 { return q.rev.Load() }
 
 type turnKey struct{}
@@ -137,7 +137,7 @@ func (q *Queue) wait(ctx context.Context, w *waiting) (answer, error) {
 		}
 	}
 	if !q.o.Attended {
-		e := Ended{Question: w.Question, Why: left, Over: time.Now()}
+		e := Record{Question: w.Question, Why: left, Over: time.Now()}
 		e.cloneParams()
 		q.mu.Lock()
 		if n := e.size(); len(q.unanswered) == 0 || len(q.unanswered) < maxEnded && q.unansweredBytes+n <= maxEndedBytes {
@@ -176,7 +176,7 @@ func (q *Queue) add(w *waiting) *jsonrpc.Error {
 // remove takes a question out of those that are open, and gives how it ended: an answer that Answer or Decline took counts, whatever
 // else came at that moment.
 func (q *Queue) remove(w *waiting, a answer, err error) (answer, error) {
-	e := Ended{Question: w.Question}
+	e := Record{Question: w.Question}
 	e.cloneParams()
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -205,10 +205,10 @@ func (q *Queue) remove(w *waiting, a answer, err error) (answer, error) {
 }
 
 // cloneParams makes what is remembered hold its own bytes only, and not the message that they came in.
-func (e *Ended) cloneParams() { e.Params = bytes.Clone(e.Params) }
+func (e *Record) cloneParams() { e.Params = bytes.Clone(e.Params) }
 
 // size is how many bytes are remembered of it.
-func (e *Ended) size() int {
+func (e *Record) size() int {
 	n := len(e.Params) + len(e.Result)
 	for _, x := range e.Earlier {
 		n += len(x.Params) + len(x.Result)
@@ -249,15 +249,15 @@ func (q *Queue) Len() int {
 	return len(q.open)
 }
 
-// Ended lists the latest questions that are over, oldest first.
-func (q *Queue) Ended() []Ended {
+// History lists the latest questions that are over, oldest first.
+func (q *Queue) History() []Record {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return slices.Clone(q.ended)
 }
 
 // Unanswered lists questions that were refused because no rule answered them and nobody was there, oldest first.
-func (q *Queue) Unanswered() []Ended {
+func (q *Queue) Unanswered() []Record {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return slices.Clone(q.unanswered)

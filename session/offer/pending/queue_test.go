@@ -44,7 +44,7 @@ func TestThousandQuestionsOf50Servers(t *testing.T) {
 		assert.NoError(t, q.Answer(x.ID, AcceptResult(fmt.Appendf(nil, `{"n":%s}`, x.Key))))
 	}
 	wg.Wait()
-	if n := len(q.Ended()); n != maxEnded || q.Len() != 0 || q.bytes != 0 {
+	if n := len(q.History()); n != maxEnded || q.Len() != 0 || q.bytes != 0 {
 		t.Errorf("%d ended are kept, %d open with %d bytes", n, q.Len(), q.bytes)
 	}
 }
@@ -69,7 +69,7 @@ func TestQueueIsBounded(t *testing.T) {
 	if q.Len() != 0 || q.endedBytes > maxEndedBytes {
 		t.Errorf("%d open, %d bytes of ended", q.Len(), q.endedBytes)
 	}
-	for _, e := range q.Ended() {
+	for _, e := range q.History() {
 		if e.Why != "the test is over" || e.By != "" {
 			t.Errorf("%q by %q", e.Why, e.By)
 		}

@@ -184,8 +184,8 @@ func (r *Runner) Ask(ctx context.Context, q Request) (Answer, error) {
 	return q.Send(ctx, r.Session, r.Journal, r.Options)
 }
 
-// MayAsk refuses a request for a tool that the server does not have, and asks before one that destroys.
-func (r *Runner) MayAsk(ctx context.Context, q Request) error {
+// Confirm refuses a request for a tool that the server does not have, and asks before one that destroys.
+func (r *Runner) Confirm(ctx context.Context, q Request) error {
 	if q.Tool() == "" {
 		return nil
 	}
@@ -200,9 +200,9 @@ func (r *Runner) MayAsk(ctx context.Context, q Request) error {
 	return r.Allow(ctx, it, q.Arguments())
 }
 
-// Learns is what learns where the answers to a request vary, by asking once more after the first answer; nil where that may do something twice, unless
+// NoiseProbe finds where the answers to a request vary, by asking once more after the first answer; nil where that may do something twice, unless
 // it is wanted anyway.
-func (r *Runner) Learns(ctx context.Context, q Request, first Answer, anyway bool) func() (*compare.Noise, error) {
+func (r *Runner) NoiseProbe(ctx context.Context, q Request, first Answer, anyway bool) func() (*compare.Noise, error) {
 	if !anyway && !q.Repeatable(r.Session) {
 		return nil
 	}

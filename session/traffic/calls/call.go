@@ -153,5 +153,5 @@ func (s Server) Identity() string { return s.identity }
 // Where is what to call the server.
 func (s Server) Where() string { return cmp.Or(s.Title, s.Name) }
 
-// Said reports whether the server is named or described at all.
-func (s Server) Said() bool { return s.Name != "" || s.Command != "" || s.URL != "" }
+// IsSet reports whether the server is named or described at all.
+func (s Server) IsSet() bool { return s.Name != "" || s.Command != "" || s.URL != "" }

@@ -180,8 +180,8 @@ func (h *History) Find(ctx context.Context, word string) (c Call, err error) {
 	return c, err
 }
 
-// Earlier is the newest older call of the same target at the same server.
-func (h *History) Earlier(ctx context.Context, c Call) (Call, error) {
+// Previous is the newest older call of the same target at the same server.
+func (h *History) Previous(ctx context.Context, c Call) (Call, error) {
 	return h.selectOne(ctx, `identity = ? AND method = ? AND target = ? AND id < ?`, c.Server.identity, c.Method, c.Target, c.ID)
 }
 

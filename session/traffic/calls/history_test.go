@@ -132,7 +132,7 @@ func TestCallsSurvive(t *testing.T) {
 	if info, err := os.Stat(h.Path()); err != nil || info.Mode().Perm() != 0o600 || info.Size() > 50_000 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if c, err := h.Earlier(ctx, calls[1]); err != nil || c.ID != calls[2].ID {
+	if c, err := h.Previous(ctx, calls[1]); err != nil || c.ID != calls[2].ID {
 		t.Errorf("%+v, %v", c, err)
 	}
 	identity := first.Server.Identity()

@@ -35,8 +35,8 @@ func outcomeOf(c Call, server string) Outcome {
 	return Outcome{Name: c.Name, File: c.File, Line: c.Line, Server: server, Method: c.Method, Target: c.Target, Verdict: OK}
 }
 
-// LeftOut is the outcome of a call that was not made.
-func LeftOut(c Call, server, why string) Outcome {
+// Skip is the outcome of a call that was not made.
+func Skip(c Call, server, why string) Outcome {
 	o := outcomeOf(c, server)
 	o.Verdict, o.Skipped = Skipped, why
 	return o

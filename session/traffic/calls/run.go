@@ -84,7 +84,7 @@ func (r *Runner) lockAsking(f func() error) error {
 func (r *Runner) Run(ctx context.Context, c Call, captured func(name string) (json.RawMessage, bool), capture func(name string, value json.RawMessage)) (o Outcome) {
 	filled, err := c.Filled(captured)
 	if err != nil {
-		o := LeftOut(c, r.Server, err.Error())
+		o := Skip(c, r.Server, err.Error())
 		o.Err = &failure.Error{Kind: failure.Assertion, Stage: c.Name, Message: "not made: " + err.Error()}
 		return o
 	}

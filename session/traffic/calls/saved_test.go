@@ -24,7 +24,7 @@ func TestX5b_SandboxIsKept(t *testing.T) {
 		t.Errorf("%+v, %v", again, ok)
 	}
 	assert.Equalf(t, kept.Identity(), open.Identity(), "it has two histories")
-	if c := (Call{Server: kept}).Saved("f.yaml", "f"); c.Server.Said() {
+	if c := (Call{Server: kept}).Saved("f.yaml", "f"); c.Server.IsSet() {
 		t.Errorf("%+v", c)
 	}
 }
