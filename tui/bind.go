@@ -35,7 +35,8 @@ func (c *Ctx) Bounds() (all []Bound) {
 	return all
 }
 
-// Unfit is why an action cannot have these keys: they are none, or another action has them. "" if it can.
+// Unfit is why an action cannot have these keys: they are none, or another action has them, also one of the shell for an action of a
+// screen and the other way round, of which the screen's would win without a word. "" if it can.
 func (c *Ctx) Unfit(id string, keys []string) string {
 	if why := wrongKey(keys); why != "" {
 		return why
@@ -46,9 +47,15 @@ func (c *Ctx) Unfit(id string, keys []string) string {
 			all[other] = k
 		}
 	}
-	_, err := newActionSet(c.app.cfg.Views, globalActions(), all)
+	set, err := newActionSet(c.app.cfg.Views, globalActions(), all)
 	var wrong *bindingError
-	if err == nil || !errors.As(err, &wrong) {
+	switch {
+	case err == nil:
+		if other := set.shadow(id); other != nil {
+			return fmt.Sprintf("%s has it: %s", other.ID, other.Title)
+		}
+		return ""
+	case !errors.As(err, &wrong):
 		return ""
 	}
 	for _, other := range wrong.actions {
@@ -57,6 +64,23 @@ func (c *Ctx) Unfit(id string, keys []string) string {
 		}
 	}
 	return wrong.Error()
+}
+
+// shadow is an action with a key of another one, of which one is a screen's and one the shell's and which do not mean the same.
+func (r *actionSet) shadow(id string) *Action {
+	x, others := r.byID[id], r.global
+	if slices.Contains(r.global, x) {
+		others = nil
+		for _, v := range r.views {
+			others = append(others, v.actions...)
+		}
+	}
+	for _, o := range others {
+		if o != x && (x.Verb == "" || x.Verb != o.Verb) && len(clashes("", []*Action{{ID: x.ID, Keys: x.Keys}, {ID: o.ID, Keys: o.Keys}})) > 0 {
+			return o
+		}
+	}
+	return nil
 }
 
 // PressKey asks for a key, or two for a chord, by typing them; check says why they cannot be taken.

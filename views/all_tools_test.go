@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/test/require"
+	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -61,10 +62,17 @@ func TestRoutedCopies(t *testing.T) {
 			Run:  func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil },
 		}))
 	}
+	file := filepath.Join(t.TempDir(), "preferences.json")
+	kept := tuitest.Config(func(c *tui.Config) { c.PreferencesFile = file })
 	synctest.Test(t, func(t *testing.T) {
-		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{Registry: tools})...), tuitest.Size(200, 40))
+		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{Registry: tools})...), tuitest.Size(200, 40), kept)
 		app.Press(":").Type("all-tools").Press("enter").View("toolset").Pane("list").Has("own", "other", "2 routed copies left out").HasNot("demo@router", "mcp__all@router__mcp__demo__add")
 		app.Press(":").Type("routed").Press("enter").Pane("list").Has("demo@router", "mcp__demo__add").HasNot("left out")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{Registry: tools})...), tuitest.Size(200, 40), kept)
+		app.Press(":").Type("all-tools").Press("enter").Pane("list").Has("demo@router", "mcp__demo__add")
+		app.Press(":").Type("routed").Press("enter").Pane("list").Has("2 routed copies left out").HasNot("demo@router")
 	})
 }
 

@@ -30,7 +30,6 @@ type allTools struct {
 	weight string
 	tokens []counts.Entry // what each tool costs, nil before it was counted
 	at     uint64         // revision of tools that is in all
-	routed bool           // copies that a router offers are listed too
 	copies int            // of them
 	opened bool           // the cursor was put where it is
 }
@@ -60,7 +59,15 @@ func (v *allTools) actions() []tui.Action {
 	return append([]tui.Action{{
 		ID: "toolset.routed", Word: "routed", Title: "routed copies", Group: "All tools",
 		Help: "List also what a router offers of a server that is in the list itself, or leave it out.",
-		Run:  func(c *tui.Ctx) tea.Cmd { v.routed, v.at = !v.routed, v.at-1; return v.sync(c) },
+		Run: func(c *tui.Ctx) tea.Cmd {
+			keep := "on"
+			if routed(c) {
+				keep = "off"
+			}
+			cmd := c.Prefer(routedPreference, keep)
+			v.at--
+			return tea.Batch(cmd, v.sync(c))
+		},
 	}, {
 		ID: "toolset.open", Verb: tui.VerbOpen, Title: "call", Group: "All tools", Hint: 1,
 		Help: "Go to the tool's server and open the tool's form.", Disabled: v.none, Run: v.open,
@@ -69,6 +76,11 @@ func (v *allTools) actions() []tui.Action {
 		return t.Server, t.Item
 	})}, append(v.about.Actions("toolset", "detail"), v.about.LastActions()...)...)
 }
+
+// routedPreference keeps whether copies that a router offers are listed too.
+const routedPreference = "toolset.routed"
+
+func routed(c *tui.Ctx) bool { return c.Preference(routedPreference) == "on" }
 
 func (v *allTools) selected() (toolset.RegisteredTool, bool) {
 	if i := v.List.Selected(); i >= 0 && i < len(v.all) {
@@ -106,7 +118,7 @@ func (v *allTools) sync(c *tui.Ctx) tea.Cmd {
 	was, had := v.selected()
 	v.all, v.at = v.tools.List(), rev
 	direct := withoutCopies(v.all)
-	if v.copies = len(v.all) - len(direct); !v.routed {
+	if v.copies = len(v.all) - len(direct); !routed(c) {
 		v.all = direct
 	}
 	slices.SortStableFunc(v.all, func(a, b toolset.RegisteredTool) int { // not by who connected first
@@ -163,9 +175,9 @@ func allToolsText(t toolset.RegisteredTool, title string) (name, about string) {
 }
 
 // page is the tools of all servers.
-func (v *allTools) page(*tui.Ctx) page.Page {
+func (v *allTools) page(c *tui.Ctx) page.Page {
 	foot := v.weight
-	if v.copies > 0 && !v.routed {
+	if v.copies > 0 && !routed(c) {
 		foot = strings.TrimPrefix(foot+" · "+text.Count(v.copies, "routed copy", "routed copies")+" left out (:routed)", " · ")
 	}
 	return page.Page{
