@@ -393,6 +393,28 @@ func TestConfigIsFollowed(t *testing.T) {
 	}
 }
 
+// The screen of the settings says which flag and which variable come before the file in this run.
+func TestSettingsSayWhatComesFirst(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	writeText(t, filepath.Join(home, "mcphud", "config.yaml"), "timeout: 9s\ntheme: dark\nmax_timeout: 20m\nnetwork: {proxy: 'http://127.0.0.1:1'}\n")
+	s := startUIWith(t, []string{"XDG_CONFIG_HOME=" + home, "XDG_STATE_HOME=" + home, "MCPHUD_THEME=light"}, "--timeout", "7s")
+	s.shows("Servers")
+	s.types(t, ":settings\r")
+	s.shows("config.yaml")
+	for _, c := range [][2]string{{"timeout", "--timeout"}, {"theme", "$MCPHUD_THEME"}, {"max_timeout", "config.yaml:3"}, {"network.proxy", "config.yaml:4"}} {
+		s.types(t, "/")
+		s.types(t, "\x15"+c[0]+"\r")
+		s.shows(c[1])
+	}
+	s.types(t, "q")
+	s.shows("No servers")
+	s.types(t, "q")
+	if code := s.exit(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+}
+
 // Keys of screens that a UI does not have are nothing to warn about there.
 func TestKeysOfOtherScreens(t *testing.T) {
 	t.Parallel()

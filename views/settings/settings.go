@@ -106,7 +106,7 @@ func (v *settings) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 func (v *settings) page(c *tui.Ctx) page.Page {
 	p := page.Page{Title: "Settings", Counted: true, Foot: v.foot()}
 	p.Table = page.Table{
-		Columns: []page.Column{{Cells: 10}, {Cells: 22, Found: true}, {Cells: 28}, {From: 72}},
+		Columns: []page.Column{{Cells: 8}, {Cells: 19, Found: true}, {Cells: 29}, {From: 72}},
 		Len:     len(v.rows), Row: func(i int) page.Row {
 			r, what := v.rows[i], v.valueOf(c, v.rows[i])
 			group := r.group
