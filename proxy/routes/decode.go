@@ -41,14 +41,15 @@ func (p Problem) String() string {
 // Error makes a Problem because of which nothing of the file counts an error.
 func (p Problem) Error() string { return p.String() }
 
-// decoder reads one file. The first error ends it.
+// decoder reads one file. The first error ends it: what follows is read no more, and its values do not matter. One goroutine has it.
 type decoder struct {
-	text     []byte
-	warnings []Problem
-	err      error
+	text     []byte    // all of it, valid JSON, for lines and columns
+	warnings []Problem // in the order of the text
+	err      error     // a Problem; nil if all is well so far
 }
 
-// value is a JSON value and where it stands.
+// value is a JSON value and where it stands. Its readers (text, bool, number …) give the zero value with an error in d, so that callers go on without
+// asking after each.
 type value struct {
 	d    *decoder
 	what string // such as routes.a.timeout
@@ -56,6 +57,7 @@ type value struct {
 	raw  []byte
 }
 
+// line is the number of the line that an offset is in, from 1.
 func (d *decoder) line(at int) int { return 1 + bytes.Count(d.text[:at], []byte("\n")) }
 
 // problem is one at of an offset.
@@ -192,6 +194,7 @@ func (v value) items(what string, f func(value)) {
 	})
 }
 
+// kind is what a value is, in the words of messages. It quotes none of it: a string may be a secret.
 func kind(raw []byte) string {
 	switch raw[0] {
 	case '{':

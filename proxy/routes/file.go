@@ -7,7 +7,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/files"
 )
 
-// maxFile is how large a routing.json may be.
+// maxFile is how many bytes a routing.json may have: 10,000 routes take a few MB.
 const maxFile = 16 << 20
 
 // Load reads a file, or a folder of files. A missing one is an fs.ErrNotExist. Of a folder that counts which is in order; what is
@@ -72,7 +72,7 @@ func loadText(path string, most int64) (*Table, error) {
 	return t, nil
 }
 
-// caError is why a file that a route needs is of no use.
+// caError is why a file that a route needs is of no use. The watcher looks at that file as well: once it is there the routes are read again.
 type caError struct {
 	file string
 	error

@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// maxFiles is how many files of a folder count.
+	// maxFiles is how many files of a folder count, the first ones by name.
 	maxFiles = 10_000
 	// maxForeign is how large a file in a folder that others may write to, or the value of a key, may be.
 	maxForeign = 64 << 10
 )
 
-// piece is what one file, or one key, gives.
+// piece is what one file, or one key, gives. It belongs to whoever reads it: Load, or the watcher's goroutine.
 type piece struct {
-	order string      // in which pieces are merged
+	order string      // in which pieces are merged: "0" and the name of a file, or "1" and a key, so that files come first
 	path  string      // of the file; "" for a key
 	stamp files.Stamp // of the file when it was read
 	needs files.Stamp // then, of the file because of which it is of no use
@@ -165,7 +165,7 @@ func load(path string, foreign bool) (*Table, error) {
 
 // foreign is what must not be in a table of whoever may only say where an agent is.
 func (t *Table) foreign() error {
-	if t.Port != 0 || t.Tokens != "" || t.SessionKey != "" || t.Cluster != "" || !t.Merged.zero() {
+	if t.Port != 0 || t.Tokens != "" || t.SessionKey != "" || t.Cluster != "" || t.WebSocket || t.SSE || !t.Merged.zero() {
 		return errors.New("only routes are allowed here")
 	}
 	for _, name := range t.Names() {
@@ -181,6 +181,8 @@ func (r *Route) foreign() error {
 	switch {
 	case r.Command != "":
 		return errors.New("a command is not allowed here: it would run with the rights of the router")
+	case r.Socket != "":
+		return errors.New("the URL of a socket is not allowed here: it would be opened with the rights of the router")
 	case r.CA != "":
 		return errors.New("ca is not allowed here: it is a file of the router's machine")
 	case r.ClientCert != "" || r.ClientKey != "":

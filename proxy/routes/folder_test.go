@@ -95,6 +95,7 @@ func TestFilesOfAFolderThatOthersMayWriteToRunNothing(t *testing.T) {
 	d := dir(t, map[string]string{
 		"a.json": `{"routes":{"a":{"hostPort":1}}}`, "b.json": `{"routes":{"b":{"command":"sh"}}}`, "c.json": `{"routes":{"c":{"url":"https://h/","oauth":{}}}}`,
 		"d.json": `{"routes":{"d":{"url":"https://h/","ca":"/etc/passwd"}}}`, "e.json": `{"tokens":"mine","routes":{}}`, "f.json": `{"routes":{"f":{"registered":true}}}`,
+		"h.json": `{"websocket":true,"routes":{}}`, "i.json": `{"sse":true,"routes":{}}`, "j.json": `{"routes":{"j":{"url":"unix:///run/j.sock:/mcp"}}}`,
 	})
 	if err := os.Symlink("/etc/hostname", filepath.Join(d, "g.json")); err != nil {
 		t.Skip("no links here")
@@ -102,11 +103,11 @@ func TestFilesOfAFolderThatOthersMayWriteToRunNothing(t *testing.T) {
 	require.NoError(t, os.Chmod(d, 0o777))
 	tab, err := Load(d)
 	require.NoError(t, err)
-	if got := strings.Join(tab.Names(), " "); got != "a" || tab.Tokens != "" || len(tab.Warnings) != 6 {
+	if got := strings.Join(tab.Names(), " "); got != "a" || tab.Tokens != "" || tab.WebSocket || tab.SSE || len(tab.Warnings) != 9 {
 		t.Errorf("%s %q: %v", got, tab.Tokens, tab.Warnings)
 	}
 	require.NoError(t, os.Chmod(d, 0o700))
-	if tab, _ = Load(d); strings.Join(tab.Names(), " ") != "a b c f" {
+	if tab, _ = Load(d); strings.Join(tab.Names(), " ") != "a b c f j" || !tab.WebSocket || !tab.SSE {
 		t.Errorf("of one's own folder: %v, %v", tab.Names(), tab.Warnings)
 	}
 }

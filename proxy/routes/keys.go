@@ -9,11 +9,13 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
-// Keys are routes that do not come from files: a text for each key, such as those of a key-value bucket.
+// Keys are routes that do not come from files: a text for each key, such as those of a key-value bucket. Package cluster has the one of NATS. Who may
+// write to a bucket is not who may write to the router's files, so that a key says less: see Table.foreign. The methods are called by the
+// watcher's goroutine and must not block.
 type Keys interface {
 	// Snapshot is what there is now. Its error says why it may be out of date; then the texts are the last that were known.
 	Snapshot() (map[string][]byte, error)
-	// Changed receives after each change.
+	// Changed receives after each change; several may make one. It is asked for once.
 	Changed() <-chan struct{}
 	// String is where they are, without secrets.
 	String() string

@@ -64,6 +64,7 @@ func (v value) prefix() toolset.Prefix {
 	return p
 }
 
+// separators matches what may stand between agent and name: clients hand names to models, whose APIs take no other characters.
 var separators = regexp.MustCompile(`^[A-Za-z0-9_-]{1,8}$`)
 
 func (v value) separator() string {
@@ -75,9 +76,9 @@ func (v value) separator() string {
 }
 
 const (
-	maxPatterns = 1000
+	maxPatterns = 1000    // of one list, and entries of clients
 	maxPattern  = 1 << 10 // bytes
-	maxTools    = 100_000
+	maxTools    = 100_000 // the most that a limit can be
 )
 
 // patterns reads a list of patterns; whole ones are of AGENT/NAME.

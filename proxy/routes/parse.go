@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	maxTimeout = 24 * time.Hour
-	maxRoutes  = 10_000
-	maxRate    = 1_000_000_000
+	maxTimeout = 24 * time.Hour // of a route
+	maxRoutes  = 10_000         // of one table
+	maxRate    = 1_000_000_000  // requests a minute
 	topFields  = `"port", "tokens", "sessionKey", "cluster", "websocket", "sse", "prefix", "clients" and "routes"`
 )
 
@@ -145,7 +145,8 @@ func document(text []byte, fields string) (root value, err error) {
 	return root, nil
 }
 
-// add reads a route; others are members that other code reads.
+// add reads a route; others are members that other code reads. What members are together is judged once all are read, for they may come in any
+// order: the values beside r are kept for the place that such an error names.
 func (t *Table) add(name string, v value, others ...string) {
 	switch {
 	case !config.ValidName(name):

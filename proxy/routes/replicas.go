@@ -53,7 +53,7 @@ func (r *Route) at(urls []*url.URL) *Route {
 	return &n
 }
 
-// claim is a route as one piece has it.
+// claim is a route as one piece has it, among others of its name.
 type claim struct {
 	p *piece
 	r *Route

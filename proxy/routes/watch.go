@@ -33,26 +33,28 @@ type Options struct {
 // settle is how long a file must be unchanged before it is read: editors and deployments write in several steps.
 const settle = 50 * time.Millisecond
 
-// Watcher follows a routing.json, a folder of them, or keys. The routes in force are always those that were good.
+// Watcher follows a routing.json, a folder of them, or keys. The routes in force are always those that were good. Safe for concurrent use.
 type Watcher struct {
-	o      Options
-	again  chan chan error
-	stop   chan struct{}
-	done   chan struct{}
-	once   sync.Once
-	pieces map[string]*piece // by what they are merged in the order of
-	warned map[string]bool   // warnings that were logged
+	o     Options
+	again chan chan error // Reload asks, and is answered once what is in force now is
+	stop  chan struct{}   // closed by Close
+	done  chan struct{}   // closed when nothing is followed any more
+	once  sync.Once       // closes stop
 
-	dir     bool // Path is a folder
-	started bool
+	// Of Watch, and then of the goroutine of run alone.
+	pieces  map[string]*piece // by what they are merged in the order of
+	warned  map[string]bool   // warnings that were logged
+	dir     bool              // Path is a folder; found out once
+	started bool              // Watch is over: what is wrong is logged, since nobody gets it as an error
 
-	mu    sync.Mutex
-	table *Table
-	err   error
-	since time.Time // when table came into force
+	mu    sync.Mutex // guards what follows, which others read
+	table *Table     // in force; never nil
+	err   error      // why not all of what there is is in force
+	since time.Time  // when table came into force
 }
 
-// Watch loads the routes and follows them until Close. A single file must be good if it is there; a bad one in a folder is left out.
+// Watch loads the routes and follows them until Close. A single file must be good if it is there; a bad one in a folder is left out. Changed is not
+// called for what it has loaded: see Current.
 func Watch(o Options) (*Watcher, error) {
 	if o.Poll <= 0 {
 		o.Poll = 2 * time.Second
@@ -309,6 +311,7 @@ func summary(all []error) error {
 	return fmt.Errorf("%w (and %d more)", all[0], len(all)-1)
 }
 
+// same reports whether two errors say the same: each look at a file makes a new one, and only another text is news.
 func same(a, b error) bool {
 	return (a == nil) == (b == nil) && (a == nil || a.Error() == b.Error())
 }

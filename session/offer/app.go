@@ -86,7 +86,8 @@ func plain(value []byte) string {
 	return text.Clip(string(value), 1000)
 }
 
-// Icons are the icons that an object names, a line each with what is said of them. They are never fetched.
+// Icons are the icons that an object names, a line each with what is said of them, 20 at most. They are never fetched: to fetch one would tell
+// whoever serves it that somebody looks, and from where.
 func Icons(icons []byte) (out []string) {
 	_ = jsonrpc.Elements(icons, func(icon []byte) bool { // anything else names none
 		line := []string{jsonrpc.GetString(icon, "src")}

@@ -26,17 +26,18 @@ type Mark struct {
 	Was     string // its definition when somebody last looked at it; "" if it was added, is large, or one of very many
 }
 
-// Pin is a tool as a router first saw it.
+// Pin is a tool as a router first saw it, to show beside what it is now: a tool whose description changes after it was trusted may have been
+// taken over.
 type Pin struct {
 	Same       bool // it is the same now
 	Since      time.Time
 	Definition []byte // as it was, secrets hidden; nil where only its hash is kept
 }
 
-// Changes are what a refresh found that a list had before.
+// Changes are what a refresh found to differ from what the list had before.
 type Changes struct {
-	Added, Removed, Changed    []string // the first keys of each
-	NAdded, NRemoved, NChanged int
+	Added, Removed, Changed    []string // the first 20 keys of each, see [Kind.Key]
+	NAdded, NRemoved, NChanged int      // how many there are of each
 }
 
 // Some reports whether anything changed.
@@ -75,6 +76,10 @@ func (k Kind) Key(it Item) string {
 
 // Compare is what changed from one state of a list to another, and the marks of the items that are in one of them, or went earlier:
 // those of marks that still hold, and new ones. marks is not modified.
+//
+// Definitions are compared byte by byte, as they were sent: a server that orders members differently each time has changed everything. A mark tells of
+// everything since somebody last looked, not since the last refresh: so an item that went and came back with the definition that was looked at
+// has no mark, and one that came and went unseen neither. Long lists are marked up to a bound, so that a hostile server costs no more.
 func Compare(kind Kind, before, after []Item, marks map[string]Mark) (Changes, map[string]Mark) {
 	var c Changes
 	was := make(map[string]Item, len(before))
@@ -153,6 +158,7 @@ func Compare(kind Kind, before, after []Item, marks map[string]Mark) (Changes, m
 	return c, next
 }
 
+// definitionDiff is the difference of two definitions, line by line; "" for those that are large together.
 func definitionDiff(before, after []byte) string {
 	if len(before)+len(after) > maxCompare {
 		return ""

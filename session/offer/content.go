@@ -34,7 +34,7 @@ type Result struct {
 }
 
 // ParseResult reads a result in one pass. Unknown types of content are kept with their Raw; an error means that the
-// result is not an object, or a list in it no array.
+// result is not JSON or not an object, or a list in it no array. What was read until then is returned with it.
 func ParseResult(result []byte) (Result, error) {
 	var r Result
 	var bad error

@@ -7,10 +7,11 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 )
 
-// Extension is something beyond the core protocol that a server advertises.
+// Extension is something beyond the core protocol that a server advertises, in capabilities.extensions of 2026-07-28 or in
+// capabilities.experimental of any revision.
 type Extension struct {
 	Name         string // "io.modelcontextprotocol/ui"; as sent
-	Settings     string // JSON, "{}" for none
+	Settings     string // JSON as sent, at most 400 bytes of it; "{}" for none
 	Experimental bool   // it is one of capabilities.experimental
 	Support      string // what mcphud does about it
 }
@@ -20,8 +21,8 @@ var supports = map[string]string{
 	"io.modelcontextprotocol/ui":                               "pages of apps are shown as source with what they may do, and never run",
 	"io.modelcontextprotocol/tasks":                            "calls may run as tasks",
 	"io.modelcontextprotocol/skills":                           "skills are listed, shown and verified",
-	"io.modelcontextprotocol/oauth-client-credentials":         "not supported yet",
-	"io.modelcontextprotocol/enterprise-managed-authorization": "not supported yet",
+	"io.modelcontextprotocol/oauth-client-credentials":         "a token is got by the grant client_credentials, where the configuration chooses it",
+	"io.modelcontextprotocol/enterprise-managed-authorization": "a token is got by the grant enterprise_managed, where the configuration chooses it",
 }
 
 // Extensions are those that a server's capabilities name, in their order, and what is done about each.

@@ -12,10 +12,11 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 )
 
-// Item is one entry of a list: the object as sent, and what was understood of it. Slices are parts of Raw.
+// Item is one entry of a list: the object as sent, and what was understood of it. Slices are parts of Raw, which is a part of its page: whoever keeps
+// an item for long keeps that. Strings are the server's, of any length and with anything in them; "" is also what is absent or not a string.
 type Item struct {
 	Raw          json.RawMessage
-	Name         string
+	Name         string // not unique in every list, see [Kind.Key]
 	Title        string
 	Description  string
 	URI          string // uri of a resource or skill, uriTemplate of a template
@@ -26,7 +27,7 @@ type Item struct {
 	Args         []PromptArg     // of a prompt
 	App          string          // of a tool: URI of the page that shows it as an app (MCP Apps), "" for none
 	Flaw         error           // what is wrong with it, nil if nothing is; the rest holds what could be read
-	Barred       error           // of a tool: why it is never called over the connection that listed it, nil if it may be; is in Flaw too
+	Barred       error           // of a tool: why it is never called over the connection that listed it, nil if it may be; Flaw too, where it has no other
 }
 
 // PromptArg is one argument of a prompt.
@@ -121,6 +122,7 @@ func readItem(w *jsonrpc.Walker, kind Kind) Item {
 	return it
 }
 
+// readArg reads one argument of a prompt; members of a wrong type are as if they were not there.
 func readArg(w *jsonrpc.Walker, flaw func(string, ...any)) PromptArg {
 	var a PromptArg
 	_, ok := w.Object(func(key string) {

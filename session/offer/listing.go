@@ -17,7 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 )
 
-// Kind says which list of a server.
+// Kind says which list of a server. Its value is an index, for arrays of NumKinds.
 type Kind uint8
 
 // The lists.
@@ -50,11 +50,11 @@ type Listing struct {
 	Loaded  bool      // all pages came, at least once; Items may be older than the last attempt
 	Loading bool      // pages are being fetched right now
 	Err     error     // why the last attempt failed; Items is what came before that
-	Rev     uint64    // grows with every change of Items
+	Rev     uint64    // grows whenever Items are replaced, also by equal ones; not for Loading, Err and Marks
 	At      time.Time // when the last attempt ended
 	Pages   []*page   // as they came, shared between sessions: see [Pages]
 	Hints   Hints     // of the page that may be used for the shortest time
-	Expires time.Time // by Hints; zero for never
+	Expires time.Time // by Hints, by this machine's clock; zero for never
 
 	Marks     map[string]Mark // what became of items that nobody saw since, by [Kind.Key]; not to be modified
 	Changes   Changes         // of the last refresh that found any
@@ -169,9 +169,9 @@ func (l Listing) JSON() []byte {
 	return out
 }
 
-// page is what one result of a list holds.
+// page is what one result of a list holds. It is shared, and never changed once it was read.
 type page struct {
-	raw    []byte // the result
+	raw    []byte // the result, of which Items are parts
 	Items  []Item
 	More   bool    // there are items beyond MaxItems
 	Cursor *string // nil on the last page

@@ -9,11 +9,14 @@ import (
 
 // Pages keeps one copy of equal pages of lists for the sessions of several managers, as long as one of them uses it. The zero
 // value is ready; it is safe for concurrent use.
+//
+// The router has a session for each of its clients with each agent: a thousand of them would hold a thousand copies of one list.
 type Pages struct {
 	mu  sync.Mutex
-	all map[pageKey]weak.Pointer[page]
+	all map[pageKey]weak.Pointer[page] // nil before the first. A page that nobody has is removed by its cleanup
 }
 
+// pageKey is what equal pages have in common: SHA-256 of the result, for the servers that send it need not trust each other.
 type pageKey struct {
 	kind Kind
 	sum  [sha256.Size]byte
@@ -55,6 +58,7 @@ func (p *Pages) Read(result []byte, kind Kind) (*page, error) {
 	return pg, nil
 }
 
+// parsePage is readPage with the bytes kept.
 func parsePage(result []byte, kind Kind) (*page, error) {
 	p, err := readPage(result, kind)
 	p.raw = result

@@ -18,11 +18,12 @@ const SkillsExtension = "io.modelcontextprotocol/skills"
 
 // What every host takes of one skill; more than that is refused.
 const (
-	MaxSkillFiles = 512
-	MaxSkillBytes = 16 << 20
+	MaxSkillFiles = 512      // files, its SKILL.md included
+	MaxSkillBytes = 16 << 20 // bytes of all of them, by the sizes that the manifest gives
 )
 
-// Skill is an entry of skills/list or skills/get.
+// Skill is an entry of skills/list or skills/get: a folder of files that a model may read, with the digest of each. Nothing of it is loaded here;
+// whoever loads a file compares its size and digest, since what was looked at is the manifest.
 type Skill struct {
 	URI         string          // of its SKILL.md
 	Name        string          // from the front matter; not unique
@@ -30,7 +31,7 @@ type Skill struct {
 	FrontMatter json.RawMessage // the object as sent
 	Files       []SkillFile     // in the order sent; nil for a dynamic skill
 	Dynamic     bool            // its content is generated: there is nothing to verify it by
-	Raw         json.RawMessage
+	Raw         json.RawMessage // the entry as sent
 }
 
 // SkillFile is one file of a skill's manifest.

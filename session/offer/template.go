@@ -52,12 +52,13 @@ func Expand(template string, given map[string]string) (string, error) {
 
 // operator is a row of the table in RFC 6570, appendix A.
 type operator struct {
-	first, sep string
-	named      bool
-	ifEmpty    string
-	reserved   bool // reserved characters stay as they are
+	first, sep string // before the first value, and between two
+	named      bool   // values come with their variable's name
+	ifEmpty    string // after the name of one whose value is empty
+	reserved   bool   // reserved characters stay as they are
 }
 
+// operatorOf is the row for the first character of an expression; false where that is none, and begins a name.
 func operatorOf(c byte) (operator, bool) {
 	switch c {
 	case '+':
