@@ -102,8 +102,11 @@ type reply struct {
 	err    *jsonrpc.Error
 }
 
+// errSessionEnded is what ends with the session: questions, running requests and messages to its client.
 var errSessionEnded = errors.New("the session ended")
 
+// ask sends a question on the stream of x, or else on the session's own, and waits for the answer. When ctx ends first the client is told that nobody
+// waits for it any more; an answer that comes all the same is dropped.
 func (s *Session) ask(ctx context.Context, x *Exchange, method string, params []byte) (reply, error) {
 	answer := make(chan reply, 1)
 	s.mux.Lock()

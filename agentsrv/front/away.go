@@ -31,7 +31,7 @@ type Away struct {
 	Level   mcp.LoggingLevel       `json:"level,omitempty"`
 }
 
-// Line leads to where the exchange arrived, and so to the client.
+// Line leads to where the exchange arrived, and so to the client. Its methods are safe for concurrent use; once the answer is out Send gives ErrOver.
 type Line interface {
 	// Send has a frame written on the request's own stream. It waits while the client is slow.
 	Send(frame []byte) error

@@ -13,14 +13,16 @@ const defaultVersion = mcp.ProtocolVersion20250618
 const maxSubscriptions = 1000
 
 // client is what a client has said about itself: for the life of a session, or in one modern request.
+//
+// Its exported methods are those by which mcp-go knows a session; most are called by the engine.
 type client struct {
-	mu      sync.Mutex
+	mu      sync.Mutex // guards all of it
 	info    mcp.Implementation
 	caps    mcp.ClientCapabilities
-	version string
-	level   mcp.LoggingLevel
-	ready   bool
-	watched map[string]struct{}
+	version string              // of the protocol
+	level   mcp.LoggingLevel    // "" until the client says
+	ready   bool                // it sent notifications/initialized; a caller without a session is ready at once
+	watched map[string]struct{} // URIs that it subscribed to, at most maxSubscriptions; nil before the first
 }
 
 // Initialize marks the client as ready for notifications.

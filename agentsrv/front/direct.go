@@ -75,7 +75,7 @@ func handle(ctx context.Context, h server.ToolHandlerFunc, r mcp.CallToolRequest
 	return h(ctx, r)
 }
 
-// handlerContext is a request's context with what mcp-go's own have in addition.
+// handlerContext is a request's context with what mcp-go's own have in addition. It ends with the request; engine is only asked for values.
 type handlerContext struct {
 	context.Context
 	engine context.Context

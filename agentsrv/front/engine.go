@@ -66,6 +66,7 @@ func Fail(ctx context.Context, err error) error {
 	return err
 }
 
+// panicError is the error of a handler that panicked: the client gets no word of why, the log the stack with secrets hidden.
 func panicError(v any) error {
 	return &jsonrpc.RequestError{
 		Kind: jsonrpc.KindInternal, Message: "internal error", Data: map[string]any{"reason": "panic"},
@@ -125,6 +126,7 @@ func plainID(id []byte) bool {
 	return len(id) <= 15 && !bytes.ContainsAny(id, "eE.")
 }
 
+// encode is the result as JSON. That of subscriptions/listen names its request, as all that comes on its stream does.
 func encode(x *Exchange, result any) (json.RawMessage, error) {
 	if l, ok := result.(mcp.SubscriptionsListenResult); ok {
 		l.EnsureResultMeta().SetSubscriptionID(json.RawMessage(x.ID))
@@ -199,6 +201,8 @@ func (s *Server) inputAllowed(x *Exchange, result any) error {
 	return missingCapability(missing...)
 }
 
+// newPeer is what mcp-go sees of the client of x: that of its session, here or elsewhere; of the peer of the request that x is inside of; or one for
+// this request alone.
 func (s *Server) newPeer(x *Exchange, of *peer) *peer {
 	p := &peer{x: x, hub: &s.hub}
 	switch {

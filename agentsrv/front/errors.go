@@ -41,6 +41,7 @@ func (s *Server) engineError(x *Exchange, e mcp.JSONRPCErrorDetails) error {
 	return &jsonrpc.Error{Code: int64(e.Code), Message: e.Message, Data: raw}
 }
 
+// badParams words -32602 of mcp-go, whose message is all that tells what was wrong.
 func badParams(x *Exchange, message string) error {
 	name := clip(jsonrpc.GetString(x.Params, "name"))
 	missing := func(err error) bool { return strings.HasSuffix(message, err.Error()) }
@@ -59,6 +60,7 @@ func badParams(x *Exchange, message string) error {
 	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "%s", clip(message))
 }
 
+// noResource is the error for a URI that nothing answers.
 func noResource(x *Exchange) error {
 	uri := jsonrpc.GetString(x.Params, "uri")
 	return jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "Resource '%s' not found; see resources/list and resources/templates/list", clip(uri)).With("uri", uri)

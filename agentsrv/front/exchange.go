@@ -16,33 +16,36 @@ import (
 
 // Exchange is one JSON-RPC request, or notification, on its way through the server. Whoever changes Params sets Frame to
 // nil; the byte slices are not modified in place, since they are parts of one another.
+//
+// The fields are set before the first middleware, and changed by middlewares alone, one after the other. Methods may be called by several goroutines
+// of a handler; what is sent after the answer is out is dropped with ErrOver.
 type Exchange struct {
 	ID     []byte // the id with the client's own bytes, nil for a notification
 	Method string
 	Params []byte // JSON, nil if the client sent none
 	Frame  []byte // the whole message as it arrived; nil once Params differ from it
 
-	Modern  bool         // served by the rules of 2026-07-28
-	Version string       // negotiated, or declared by the request; "2025-06-18" where nobody said
-	Session *Session     // of the legacy era; nil in the modern one and for callers without a session
-	Caller  kit.Identity // who asks
-	Header  http.Header  // of the HTTP request, nil over stdio; not to be modified
-	Token   []byte       // _meta.progressToken as JSON, nil if the client asked for no progress
-	carried bool         // Header is of a request that this process made of a message with a connection of its own
-	peer    *peer        // what mcp-go sees of the client
-	remote  *client      // of a session that another process has
-	line    Line         // to that process; nil for an exchange that arrived here
-	out     messenger    // where messages about this request go
-	cancel  context.CancelCauseFunc
-	abandon func()                // ends the response to a request that the client cancelled
-	failure atomic.Pointer[error] // what a handler returned, before mcp-go made a text of it
-	tried   *outcome              // of the tool's handler, which ran before the engine was asked
+	Modern  bool                    // served by the rules of 2026-07-28
+	Version string                  // negotiated, or declared by the request; "2025-06-18" where nobody said
+	Session *Session                // of the legacy era; nil in the modern one and for callers without a session
+	Caller  kit.Identity            // who asks
+	Header  http.Header             // of the HTTP request, nil over stdio; not to be modified
+	Token   []byte                  // _meta.progressToken as JSON, nil if the client asked for no progress
+	carried bool                    // Header is of a request that this process made of a message with a connection of its own
+	peer    *peer                   // what mcp-go sees of the client
+	remote  *client                 // of a session that another process has
+	line    Line                    // to that process; nil for an exchange that arrived here
+	out     messenger               // where messages about this request go
+	cancel  context.CancelCauseFunc // of its context; nil for one that no transport stands behind
+	abandon func()                  // ends the response to a request that the client cancelled; nil over stdio
+	failure atomic.Pointer[error]   // what a handler returned, before mcp-go made a text of it
+	tried   *outcome                // of the tool's handler, which ran before the engine was asked
 
-	wait  atomic.Pointer[func(func())]
-	after []func() // the answer is out
+	wait  atomic.Pointer[func(func())] // by OnWait; nil for a plain call
+	after []func()                     // by Then: called once the answer is out
 
-	mu   sync.Mutex
-	over bool // the answer is out: nothing may follow it
+	mu   sync.Mutex // held while a frame is sent, so that none follows the answer
+	over bool       // the answer is out: nothing may follow it
 }
 
 // Next is the rest of the way. It returns the result as JSON, or why there is none: a *jsonrpc.RequestError, a
@@ -63,6 +66,7 @@ type messenger interface {
 // ErrOver is returned to those who send a notification about a request that is answered already.
 var ErrOver = errors.New("the request is answered; nothing more can be sent about it")
 
+// exchangeKey finds the exchange in a context.
 type exchangeKey struct{}
 
 // From is the exchange that ctx belongs to, nil outside of one.
@@ -71,6 +75,7 @@ func From(ctx context.Context) *Exchange {
 	return x
 }
 
+// Causes of the end of a request's context, beside those of callers of Cancel. After the first two, and the end of its session, it gets no answer.
 var (
 	errCancelled  = errors.New("the client cancelled the request")
 	errClientGone = errors.New("the client closed the connection of the request")
@@ -136,6 +141,7 @@ func (x *Exchange) Waiting(f func()) {
 // return.
 func (x *Exchange) Then(f func()) { x.after = append(x.after, f) }
 
+// markAnswered calls what Then was given.
 func (x *Exchange) markAnswered() {
 	for _, f := range x.after {
 		f()

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/sse"
 )
 
+// serveMCP answers requests to the endpoint: a message by POST, a stream of a session by GET, the end of a session by DELETE.
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	caller, ok := s.authenticate(w, r)
 	if !ok {
@@ -47,6 +48,7 @@ func (s *Server) requireAuth(h http.Handler) http.Handler {
 	})
 }
 
+// authenticate finds out who asks, or answers the request: with a 401 or 403 that says how to get a token (RFC 9728, section 5.1).
 func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (kit.Identity, bool) {
 	if s.o.Authenticate == nil {
 		return kit.Identity{}, true

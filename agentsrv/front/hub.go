@@ -14,18 +14,19 @@ import (
 // session of mcp-go's for each client, each would need a queue and a goroutine of its own.
 type hub struct {
 	client
-	id    string
+	id    string // at the engine
 	srv   *Server
-	queue chan mcp.JSONRPCNotification
-	stop  chan struct{}
-	done  chan struct{}
+	queue chan mcp.JSONRPCNotification // what mcp-go broadcasts; cap 256, beyond which mcp-go drops
+	stop  chan struct{}                // closed by close
+	done  chan struct{}                // closed when pump ended
 
-	mux       sync.Mutex
-	running   bool
-	closed    bool
-	listeners map[*peer]struct{}
+	mux       sync.Mutex         // guards what follows
+	running   bool               // pump was started
+	closed    bool               // it must not be started any more
+	listeners map[*peer]struct{} // with a subscriptions/listen that runs
 }
 
+// init registers the hub at the engine; New calls it.
 func (h *hub) init(s *Server) {
 	h.id, h.srv, h.ready = jsonrpc.UUID(), s, true
 	h.queue, h.stop, h.done = make(chan mcp.JSONRPCNotification, 256), make(chan struct{}), make(chan struct{})
@@ -47,6 +48,7 @@ func (h *hub) NotificationChannel() chan<- mcp.JSONRPCNotification {
 	return h.queue
 }
 
+// pump sends on what mcp-go broadcasts, until close.
 func (h *hub) pump() {
 	defer close(h.done)
 	for {
@@ -78,6 +80,7 @@ func (h *hub) send(tenant string, n mcp.JSONRPCNotification) {
 	h.toListeners(func(p *peer) bool { return concerns(tenant, p.x.Caller.Tenant) && p.wants(n.Method) }, n)
 }
 
+// toListeners gives a notification to the listeners that want it. It waits for none of them.
 func (h *hub) toListeners(wants func(*peer) bool, n mcp.JSONRPCNotification) {
 	h.mux.Lock()
 	defer h.mux.Unlock()

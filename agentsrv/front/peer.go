@@ -19,19 +19,19 @@ var errTooMany = errors.New("too many subscriptions; unsubscribe from some first
 // sender sees (mcp-go's ErrNotificationChannelBlocked).
 const peerQueue = 256
 
-// peer is what mcp-go sees of the client behind one request.
+// peer is what mcp-go sees of the client behind one request. It ends with the request (flush), whatever of mcp-go still has it.
 type peer struct {
-	*client
-	id string
-	x  *Exchange
+	*client           // of the session, or of this request alone
+	id      string    // by which mcp-go knows the session
+	x       *Exchange // what it sends goes on the stream of this
+	hub     *hub      // nil for a peer that no server made
 
-	mux    sync.Mutex
-	queue  chan mcp.JSONRPCNotification
-	stop   chan struct{}
-	done   chan struct{}
-	ended  bool
-	filter *mcp.SubscriptionFilter // what subscriptions/listen granted
-	hub    *hub
+	mux    sync.Mutex                   // guards what follows
+	queue  chan mcp.JSONRPCNotification // nil before a handler asks for it
+	stop   chan struct{}                // closed by flush; nil while no pump runs
+	done   chan struct{}                // closed when the pump ended; nil if there was none
+	ended  bool                         // no pump may start: what is queued after that is dropped
+	filter *mcp.SubscriptionFilter      // what subscriptions/listen granted; nil for other requests
 }
 
 var (
@@ -63,6 +63,7 @@ func (p *peer) NotificationChannel() chan<- mcp.JSONRPCNotification {
 	return p.queue
 }
 
+// pump writes what is queued, in order. On the stream of a subscription the acknowledgement is the first (2026-07-28), whatever came before it.
 func (p *peer) pump(queue <-chan mcp.JSONRPCNotification, stop <-chan struct{}) {
 	defer close(p.done)
 	var early []mcp.JSONRPCNotification // those that came before a listen stream was acknowledged
@@ -135,6 +136,7 @@ func (p *peer) flush() {
 	}
 }
 
+// isListening reports whether the request is a subscriptions/listen that was granted something.
 func (p *peer) isListening() bool {
 	p.mux.Lock()
 	defer p.mux.Unlock()

@@ -13,6 +13,8 @@ import (
 	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
+// post takes one message. It returns when the response is written or the client is gone; in the legacy era the work on a request goes on after
+// that, since the client may come back for the answer.
 func (s *Server) post(w http.ResponseWriter, r *http.Request, caller kit.Identity) {
 	x := &Exchange{Header: r.Header, Caller: caller, Version: defaultVersion, carried: duplex.Carried(r.Context())}
 	if !s.start() {
@@ -137,6 +139,7 @@ func (s *Server) openSession(x *Exchange, a *answer) *answer {
 	return a
 }
 
+// sessionOf is the session that a request names, in use until released; nil where there is none, or it is another principal's.
 func (s *Server) sessionOf(r *http.Request, caller kit.Identity) *Session {
 	return s.use(sessionID(r), caller.Principal)
 }

@@ -44,6 +44,7 @@ func (s *Server) run(ctx context.Context, x *Exchange) *answer {
 	return &answer{frame: jsonrpc.NewResult(x.ID, result), status: 200}
 }
 
+// pass takes an exchange through the middlewares. A panic in one of them is an error of this request alone.
 func (s *Server) pass(ctx context.Context, x *Exchange) (result json.RawMessage, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -74,6 +75,7 @@ func (s *Server) errorAnswer(x *Exchange, err error) *answer {
 	return &answer{frame: r.Frame, status: r.Status, retry: r.RetryAfter}
 }
 
+// sessionName is the short name of the session for logs, "" without one.
 func (x *Exchange) sessionName() string {
 	if x.Session == nil {
 		return ""

@@ -71,32 +71,34 @@ type Timeouts struct {
 	Drain     time.Duration // for running requests of ServeStdio when its context is done; default 10 s
 }
 
-// Sessions bounds the sessions of the legacy era. Zero values mean the defaults.
+// Sessions bounds the sessions of the legacy era. Zero values mean the defaults. At Max a new one takes the place of the one that is idle for longest;
+// where all are in use it is refused with 503.
 type Sessions struct {
 	TTL time.Duration // without requests and streams; default 30 min
 	Max int           // default 10,000
 }
 
-// Server serves MCP. It can be mounted on any number of listeners and serve stdio at the same time.
+// Server serves MCP. It can be mounted on any number of listeners and serve stdio at the same time. Safe for concurrent use.
 type Server struct {
-	o        Options
-	next     Next
-	sessions *idle.Table[*Session]
+	o        Options               // completed
+	next     Next                  // the outermost middleware
+	sessions *idle.Table[*Session] // of the legacy era, by their ids; that of a stdio client as well
 	hub      hub
-	kept     atomic.Int64 // bytes that all streams keep for clients that come back
-	requests atomic.Int64 // of callers without a session
-	workers  *kit.Workers
-	links    *duplex.Server  // clients with a connection of their own
+	kept     atomic.Int64    // bytes that all streams keep for clients that come back
+	requests atomic.Int64    // of callers without a session
+	workers  *kit.Workers    // goroutines that work on requests over HTTP
+	links    *duplex.Server  // clients with a connection of their own: WebSockets, HTTP+SSE
 	handlers context.Context // what handlers that direct calls find in theirs; nil if it calls none
 
-	life    context.Context // of the work that requests cause
-	endLife context.CancelCauseFunc
-	mu      sync.Mutex
-	closing bool
-	work    sync.WaitGroup
+	// Work ends with life, not with the connection that asked for it: a client of the legacy era may come back for its answer.
+	life    context.Context
+	endLife context.CancelCauseFunc // with errClosing
+	mu      sync.Mutex              // guards closing
+	closing bool                    // no work may begin
+	work    sync.WaitGroup          // counted by start, or by what is counted itself
 }
 
-// New makes a server. It starts nothing; Close ends what serving started.
+// New makes a server. It starts nothing; Close ends what serving started. It registers a session of its own at the engine, which Close takes away.
 func New(o Options) *Server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -23,19 +23,21 @@ type Session struct {
 	principal string
 	tenant    string // that its token is for, "" if it says none
 	srv       *Server
-	ended     chan struct{}
+	ended     chan struct{} // closed by end
 
+	// mux guards what follows; it is not client.mu, which is for what mcp-go reads and sets.
 	mux     sync.Mutex
-	over    bool
-	running map[string]*Exchange // by the bytes of the request's id
-	asks    map[string]chan reply
-	lastAsk int64
-	own     messenger // stdio's line; over HTTP messages go to streams
+	over    bool                  // it has ended
+	running map[string]*Exchange  // by jsonrpc.IDKey of the request's id; nil before the first, and once it has ended
+	asks    map[string]chan reply // questions without an answer, by id; at most maxAsks. The channels have room for the answer
+	lastAsk int64                 // the number of the latest question, which is its id
 	streams streams
 
-	entry *idle.Entry[*Session]
+	own   messenger             // stdio's line; nil over HTTP, where messages go to streams. Set before anybody has the session
+	entry *idle.Entry[*Session] // in the table of sessions; set by add
 }
 
+// newSession makes one for a caller. It is nobody's before add: an initialize that fails leaves none.
 func newSession(srv *Server, caller kit.Identity) *Session {
 	s := &Session{id: jsonrpc.UUID(), principal: caller.Principal, tenant: caller.Tenant, srv: srv, ended: make(chan struct{})}
 	sum := sha256.Sum256([]byte(s.id))
@@ -64,6 +66,7 @@ func (s *Session) begin(x *Exchange) {
 	}
 }
 
+// endCall ends what begin began.
 func (s *Session) endCall(x *Exchange) {
 	s.mux.Lock()
 	if id := jsonrpc.IDKey(string(x.ID)); s.running[id] == x { // a client that uses an id twice at once can cancel the later one only

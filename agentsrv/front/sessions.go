@@ -43,6 +43,7 @@ func (s *Session) remove() {
 	s.end()
 }
 
+// closeSessions ends all sessions; none can be added after it.
 func (s *Server) closeSessions() {
 	for _, c := range s.sessions.Close() {
 		c.end()

@@ -38,16 +38,16 @@ func (l *line) send(frame []byte) error {
 	return err
 }
 
-// stdio is one client over a pipe.
+// stdio is one client over a pipe. It has one session from the start, for its requests of the legacy era.
 type stdio struct {
 	srv     *Server
 	session *Session
 	out     *line
-	ctx     context.Context
+	ctx     context.Context // of its requests
 
-	mu    sync.Mutex
-	count int // requests that run
-	idle  chan struct{}
+	mu    sync.Mutex    // guards count
+	count int           // requests that run, at most maxInFlight
+	idle  chan struct{} // cap 1: count came to 0
 }
 
 // ServeStdio answers the frames on in, one a line, on out until in ends or ctx is done. Requests run concurrently, both
@@ -195,6 +195,7 @@ func (c *stdio) handleNotification(x *Exchange) {
 	x.markAnswered()
 }
 
+// enter counts a request that begins; false where there are too many.
 func (c *stdio) enter() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -205,6 +206,7 @@ func (c *stdio) enter() bool {
 	return true
 }
 
+// leave ends what enter began.
 func (c *stdio) leave() {
 	c.mu.Lock()
 	c.count--

@@ -7,6 +7,7 @@ import (
 	"time"
 )
 
+// Why a message about a request does not reach the client by its stream.
 var (
 	errNoStream = errors.New("the client does not accept an event stream; only the result can reach it")
 	errGone     = errors.New("the client disconnected")
@@ -49,22 +50,22 @@ type stream struct {
 
 	settled atomic.Bool // answered, and no connection has to write it
 
-	mu      sync.Mutex
+	mu      sync.Mutex    // guards what follows. The session's is taken while it is held (enroll), never the other way round
 	room    chan struct{} // closed when the backlog shrank or the connection went; nil unless somebody waits
-	events  []event
-	next    int // index in events of the first one that was not handed to a connection
-	unsent  int // bytes of those
-	bytes   int // of all events
-	seq     int64
-	holder  int // number of the connection that writes, 0 for none
-	conns   int
+	events  []event       // in the order of seq, without gaps: the oldest are forgotten first
+	next    int           // index in events of the first one that was not handed to a connection
+	unsent  int           // bytes of those
+	bytes   int           // of all events
+	seq     int64         // of the newest event, 0 before the first
+	holder  int           // number of the connection that writes, 0 for none
+	conns   int           // how many connections there were: the number of the latest
 	lost    chan struct{} // closed when another connection becomes the holder
 	begun   bool          // the response is an event stream
 	prime   bool          // begin with an event without data
 	hang    bool          // end the connection, not the stream
-	retry   time.Duration
-	final   *answer
-	discard bool // the session ended
+	retry   time.Duration // with hang: after how long the client shall come back
+	final   *answer       // nil while the request is worked on
+	discard bool          // the session ended
 }
 
 // newStream is a stream whose first connection has number 1.
@@ -72,6 +73,7 @@ func newStream(sse, json bool) *stream {
 	return &stream{sse: sse, json: json, wake: make(chan struct{}, 1), lost: make(chan struct{}), holder: 1, conns: 1}
 }
 
+// signal wakes the connection that writes.
 func (st *stream) signal() {
 	select {
 	case st.wake <- struct{}{}:
@@ -152,6 +154,7 @@ func (st *stream) hangup(retry time.Duration) bool {
 	return true
 }
 
+// count adds bytes that are kept, negative for those that no longer are; mu is held.
 func (st *stream) count(n int) {
 	st.bytes += n
 	if st.total != nil {

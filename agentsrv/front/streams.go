@@ -11,10 +11,13 @@ import (
 const keptStreams = 8
 
 // streams are the resumable streams of a session. They are guarded by the session's mutex.
+//
+// An event's id is the stream's number, a hyphen, and the event's number in it; the general stream is 0. It says nothing about the session: whoever
+// resumes names that as well.
 type streams struct {
-	general *stream
-	posts   []*stream // oldest first
-	last    int64
+	general *stream   // nil before somebody opens it, or sends on it
+	posts   []*stream // those that have a number, oldest first
+	last    int64     // the latest number
 }
 
 // primes reports whether clients of this version expect a first event that only has an id.
@@ -64,6 +67,7 @@ func (s *Session) forget() {
 	}
 }
 
+// closeStreams ends all streams for good, with the session.
 func (s *Session) closeStreams() {
 	s.mux.Lock()
 	all := s.streams.posts

@@ -16,6 +16,7 @@ type writer struct {
 	w http.ResponseWriter
 }
 
+// buffers are for events that are written together; very large ones are not put back.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 const maxPooled = 64 << 10 // larger buffers are left to the garbage collector

@@ -20,14 +20,16 @@ import (
 )
 
 const (
-	bufferSize = 32 << 10
+	bufferSize = 32 << 10  // bytes; a body up to this is written in one piece, with its length
 	pieceSize  = 128 << 10 // of what is longer
-	maxAnswer  = 10 << 20  // of an answer that has to be understood
+	maxAnswer  = 10 << 20  // of an answer that has to be understood: those to initialize and server/discover
 )
 
+// buffers are for bodies that are passed on; whoever gets one puts it back.
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
-// answer forwards the agent's answer. It closes the response body.
+// answer forwards the agent's answer. It closes the response body. An agent that has forgotten the session ends it here too: the client is told with
+// a 404, as the specification has it, and opens another.
 func (x *exchange) answer(res *http.Response) {
 	defer func() { _ = res.Body.Close() }()
 	if x.opens {
@@ -111,6 +113,7 @@ var (
 	sandbox = []string{"default-src 'none'; sandbox"}
 )
 
+// copyReturned copies what of an agent's headers goes to the caller, with what keeps a browser from taking the answer for a page of the router.
 func copyReturned(to, from http.Header) {
 	for _, name := range returned {
 		if v := from[name]; len(v) > 0 {
@@ -260,12 +263,14 @@ func (x *exchange) abandonUnopened(upstream string) {
 	}
 }
 
+// setVersion says which version of the protocol the answer is of, where the agent does not and it is known.
 func (x *exchange) setVersion(h http.Header) {
 	if x.version != "" && len(h[headerVersion]) == 0 {
 		h[headerVersion] = []string{x.version}
 	}
 }
 
+// writeHeader begins the answer to the client; c.Status is not 0 from here on, which is how others know.
 func (x *exchange) writeHeader(status int) {
 	x.c.Status = status
 	x.boundWrite()
@@ -332,11 +337,11 @@ func (x *exchange) restoreID(r io.Reader) io.Reader {
 
 // restorer replaces an alias in what it reads. It holds nothing back but what may be the beginning of an alias.
 type restorer struct {
-	r         io.Reader
-	alias, id []byte
-	buf       []byte
-	kept, out []byte // parts of buf, unless an alias was found: held back, and not read yet
-	err       error
+	r         io.Reader // the agent's answer
+	alias, id []byte    // what is found, and what is put in its place
+	buf       []byte    // nil before the first Read
+	kept, out []byte    // parts of buf, unless an alias was found: held back, and not read yet
+	err       error     // of r; returned once out is read
 }
 
 // Read reads with the alias replaced.

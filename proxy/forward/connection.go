@@ -28,8 +28,8 @@ const (
 	// idleTime is below the 5 s after which Node's servers close a connection, so that they do not close one just as a
 	// request is sent.
 	idleTime  = 4 * time.Second
-	idleConns = 256
-	maxHeader = 256 << 10
+	idleConns = 256       // kept for one upstream; more are closed after use
+	maxHeader = 256 << 10 // bytes of an answer's head
 )
 
 // NewHTTP is the upstream of an agent at a URL or port, through the proxy and with the certificates that its route names, see
@@ -69,27 +69,30 @@ func (d direct) Close() error {
 // moment when it writes: net/http's readers hear of that later, and lost 845 of 2,000 POSTs to an agent that closes idle connections, this one
 // none. It is for POST with a body at hand, GET and DELETE.
 type plain struct {
-	addr string
+	addr string // host and port
 
-	mu     sync.Mutex
-	idle   []*conn // the one used last at the end
-	sweep  *time.Timer
-	closed bool
+	mu     sync.Mutex  // guards what follows
+	idle   []*conn     // the one used last at the end, and taken first: the others can expire
+	sweep  *time.Timer // runs expire; nil while nothing is idle
+	closed bool        // connections are closed after use
 }
 
+// conn is one connection. It belongs to the request that it is taken for, or to plain.idle.
 type conn struct {
 	net.Conn
-	raw   syscall.RawConn
-	in    *bufio.Reader
+	raw   syscall.RawConn  // for ask, which looks at what has come before it writes
+	in    *bufio.Reader    // of limit; empty between two requests
 	limit io.LimitedReader // under in, for heads
 	since time.Time        // idle; zero before its first use
 }
 
 var (
 	errIdleClosed = errors.New("upstream closed")
-	errStale      = errors.New("stale connection: closed by the agent, or unexpected data")
+	// errStale is the error of a connection to which nothing was written: the request may go over another one.
+	errStale = errors.New("stale connection: closed by the agent, or unexpected data")
 )
 
+// newPlain is the way to the host of an http URL. It connects nothing yet.
 func newPlain(u *url.URL) *plain {
 	addr := u.Host
 	if u.Port() == "" {
@@ -125,6 +128,7 @@ func (p *plain) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
+	// From here on the connection belongs to the body: closing that, or reading it to its end, frees it.
 	b.body, b.keep = res.Body, !res.Close
 	res.Body = b
 	if res.ContentLength == 0 || res.StatusCode == http.StatusNoContent {
@@ -197,6 +201,7 @@ func (c *conn) roundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
+// heads are buffers for what send writes; of very large ones nothing is kept.
 var heads = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
 // send writes a request in one piece, unless it is large.
@@ -244,11 +249,11 @@ func (c *conn) send(r *http.Request) error {
 // plainBody is a response's body, which gives its connection back when it was read to its end.
 type plainBody struct {
 	p    *plain
-	c    *conn // nil once it is given back
-	body io.ReadCloser
-	stop func() bool
-	keep bool
-	done bool
+	c    *conn         // nil once it is given back
+	body io.ReadCloser // of net/http, which knows where it ends
+	stop func() bool   // takes back that the end of the request's context closes the connection; false once it has
+	keep bool          // the agent does not close the connection after this answer
+	done bool          // it was read to its end
 }
 
 // Read reads the body.
@@ -283,6 +288,7 @@ func (b *plainBody) Close() error {
 	return nil
 }
 
+// give keeps a connection that can be used again, unless there are enough.
 func (p *plain) give(c *conn) {
 	p.mu.Lock()
 	keep := !p.closed && len(p.idle) < idleConns

@@ -28,11 +28,12 @@ import (
 	"github.com/mcphud/mcphud/session/wire/certs"
 )
 
-// exchange is one call's request to the agent, and its answer.
+// exchange is one call's request to the agent, and its answer. The goroutine that serves the call has it; only the timers touch it beside that, and
+// they only cancel ctx.
 type exchange struct {
 	*Target
 	c       *flow.Call
-	out     outgoing
+	out     outgoing          // what is sent
 	id      []byte            // of the request as the agent sees it
 	session *sessions.Session // whose session it is sent in; nil without
 	version string            // of the protocol, for the answer's header; "" if it is not known
@@ -44,12 +45,13 @@ type exchange struct {
 
 	rc      *http.ResponseController // of the client's connection
 	bounded time.Time                // when its deadline was set; zero before
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
-	timer   *time.Timer // cancels when the agent is silent for too long; nil if it may be
-	stay    func() bool // takes back that the end of the router ends an endless answer; nil for others
+	ctx     context.Context          // of the request to the agent: the caller's, and shorter; nil before begin
+	cancel  context.CancelCauseFunc  // with why: errSilent, errDraining, or nil once it is over
+	timer   *time.Timer              // cancels when the agent is silent for too long; nil if it may be
+	stay    func() bool              // takes back that the end of the router ends an endless answer; nil for others
 }
 
+// Why an exchange ends early, as causes of its context; answerFailure has the words for callers.
 var (
 	errSilent   = errors.New("the agent did not answer in time")
 	errDraining = errors.New("the router no longer serves this agent")
@@ -123,13 +125,13 @@ func stillStarting(agent string, err error) error {
 	}
 }
 
-// outgoing is what a request to an agent has of its own.
+// outgoing is what a request to an agent has of its own, beside what request takes from the caller and the route.
 type outgoing struct {
-	method  string
-	body    []byte
-	session string
-	version string // overrides the caller's
-	accept  []string
+	method  string   // POST, GET or DELETE
+	body    []byte   // nil for none
+	session string   // of the agent; "" for none
+	version string   // overrides the caller's; "" leaves that
+	accept  []string // of the header Accept
 	url     *url.URL // instead of the endpoint; nil for that
 }
 
@@ -147,7 +149,8 @@ var (
 	acceptBoth = []string{ingress.TypeJSON + ", " + ingress.TypeSSE}
 )
 
-// request frames a request to the agent anew. c is nil for one that the router makes on its own account.
+// request frames a request to the agent anew. c is nil for one that the router makes on its own account. Headers of the route come last and win: they are
+// the agent's credentials, in whose place no caller can put any. The hops are counted up, so that a router that leads to itself ends.
 func (t *Target) request(ctx context.Context, c *flow.Call, o outgoing) *http.Request {
 	r := new(http.Request).WithContext(ctx)
 	r.Method, r.URL, r.Host = o.method, t.url, t.url.Host
@@ -193,6 +196,7 @@ func (t *Target) request(ctx context.Context, c *flow.Call, o outgoing) *http.Re
 	return r
 }
 
+// copyPassed copies what of a caller's headers goes to the agent: those of passed, and arguments of tools that are repeated there (SEP-2243).
 func copyPassed(to, from http.Header) {
 	for _, name := range passed {
 		if v := from[name]; len(v) > 0 {
@@ -335,6 +339,7 @@ func hide(err error) string { return mask.Text(err.Error()) }
 // Own sends the router's own requests to the agent, as a client with sessions of its own. It opens no streams.
 func (t *Target) Own() http.RoundTripper { return own{t} }
 
+// own is the RoundTripper of Own.
 type own struct{ t *Target }
 
 // RoundTrip sends a request as the route has it: to its endpoint, with its headers.

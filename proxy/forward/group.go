@@ -5,6 +5,18 @@
 // An exchange goes through its files in this order: group.go (to which upstream), target.go (what the call asks for, and in which
 // session), session.go (for callers who have none), exchange.go (the request, its time, and what becomes of it without an answer),
 // connection.go (over the wire), and back through answer.go or, for event streams, stream.go.
+//
+//	g := &forward.Group{Route: r, Targets: []*forward.Target{forward.New(r, forward.NewHTTP(r), shared)}}
+//	if t := g.Acquire(call); t != nil { // nil: the route is not in force any more
+//		t.Serve(call)
+//		t.Release()
+//	}
+//
+// Who calls is authenticated before, and what a call may do is decided before: nothing here asks for rights. A call's credentials, cookies and other
+// headers stay with the router; what the agent gets is listed in exchange.go (passed), and what the caller gets back in answer.go (returned).
+//
+// A request goes to an agent once. It is sent again only where nothing of it can have been read: the connection could not be made, or was found
+// closed before the first byte (errStale, flow.ErrNotSent).
 package forward
 
 import (
@@ -20,9 +32,9 @@ import (
 // Group is an agent and the ways to it: a target for each upstream of its route, at least one. A session stays at the upstream that
 // opened it; what has no session goes to the one that has least to do.
 type Group struct {
-	Route   *routes.Route
-	Targets []*Target // each with a route of its own, which has one upstream
-	next    atomic.Uint32
+	Route   *routes.Route // as it is written, with all upstreams
+	Targets []*Target     // each with a route of its own, which has one upstream; never changed
+	next    atomic.Uint32 // where pick begins to look, so that equals have their turns
 }
 
 // avoided is how long an upstream that could not be reached is passed over where there is another.
@@ -47,7 +59,8 @@ func (g *Group) Acquire(c *flow.Call) *Target {
 	return t
 }
 
-// bound is the target that a call's session is at, which is any for an id that is not known; nil without one.
+// bound is the target that a call's session is at, which is any for an id that is not known: that one refuses it. nil where the call has no session, and
+// may go to any of several.
 func (g *Group) bound(c *flow.Call) *Target {
 	if len(g.Targets) == 1 {
 		return g.Targets[0]
@@ -126,7 +139,7 @@ func (g *Group) Calls() (n int) {
 	return n
 }
 
-// Abandon ends a session at the agent, in the background.
+// Abandon ends a session at the agent, in the background. One at an upstream that the route does not have any more is left to time out there.
 func (g *Group) Abandon(p sessions.Binding) {
 	if t := g.at(p.Endpoint); t != nil {
 		t.Abandon(p)

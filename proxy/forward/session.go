@@ -26,11 +26,12 @@ import (
 	"github.com/mcphud/mcphud/session/wire/sse"
 )
 
-// sharedSession is the session with the agent that all sessionless callers of one principal share.
+// sharedSession is the session with the agent that all sessionless callers of one principal share. Principals have one each: what an agent keeps in a
+// session must not get from one to another.
 type sharedSession struct {
-	mu      sync.Mutex
+	mu      sync.Mutex       // guards both below
 	opening *opening         // nil when nobody opens
-	open    *upstreamSession // nil before
+	open    *upstreamSession // nil before, and once it was forgotten; replaced, never changed in place
 }
 
 // upstreamSession is an open session with the agent. Its id is "" if the agent gave none; callers are then served
@@ -41,14 +42,15 @@ type upstreamSession struct {
 
 	proved atomic.Bool // the agent has answered in it
 
-	mu   sync.Mutex
+	mu   sync.Mutex          // guards busy
 	busy map[string]struct{} // ids of requests that are unanswered
 }
 
+// opening is an attempt to open a session that several wait for.
 type opening struct {
-	done chan struct{}
+	done chan struct{} // closed when it is over
 	s    *upstreamSession
-	err  error
+	err  error // why there is none; both are valid once done is closed
 }
 
 var errForgotten = errors.New("it forgot the session that it opened for sessionless requests; send the request again")
@@ -111,6 +113,7 @@ func (t *Target) sessionless(x *exchange) {
 	}
 }
 
+// sharedBy is the session of a principal, which may not be open yet.
 func (t *Target) sharedBy(principal string) *sharedSession {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -160,7 +163,8 @@ var (
 	ownInit = `{"protocolVersion":"` + mcp.ProtocolVersion20250618 + `","capabilities":{},"clientInfo":{"name":%s,"version":%s}}`
 )
 
-// openSession opens a session with the agent on the router's own account. An agent that does not want one is served without.
+// openSession opens a session with the agent on the router's own account. An agent that does not want one is served without. It advertises no
+// capabilities: there is no caller who could answer what the agent asks.
 func (t *Target) openSession(ctx context.Context) (s *upstreamSession, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -302,12 +306,14 @@ func (x *exchange) alias() {
 	x.id = alias
 }
 
+// releaseID ends what claim began.
 func (s *upstreamSession) releaseID(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.busy, id)
 }
 
+// forget has the next caller open another session, unless one has done so already.
 func (l *sharedSession) forget(s *upstreamSession) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

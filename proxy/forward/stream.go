@@ -173,6 +173,7 @@ func withData(event, data []byte) (out []byte) {
 	return out
 }
 
+// eachLine calls f for the lines of an event without their ends, which are LF, CR or both (HTML standard, "Server-sent events").
 func eachLine(event []byte, f func(line []byte)) {
 	for len(event) > 0 {
 		i := bytes.IndexAny(event, "\r\n")
@@ -188,6 +189,7 @@ func eachLine(event []byte, f func(line []byte)) {
 	}
 }
 
+// dataLine is the value of a data line; false for other lines.
 func dataLine(line []byte) ([]byte, bool) {
 	if bytes.Equal(line, []byte("data")) {
 		return nil, true

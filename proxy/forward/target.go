@@ -25,10 +25,10 @@ import (
 	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
-// Shared is what all targets of a router have in common.
+// Shared is what all targets of a router have in common. Only Sealer changes once it is in use: keys are read again while the router runs.
 type Shared struct {
 	Name     string // of the router; agents are introduced as NAME-proxy:AGENT
-	Version  string
+	Version  string // of the router, for agents that it introduces itself to
 	Sessions *sessions.Table
 	Sealer   atomic.Pointer[sessions.Sealer] // nil for ids that are kept
 	Drain    context.Context                 // done when event streams that have no end shall end
@@ -37,12 +37,14 @@ type Shared struct {
 	WriteTimeout time.Duration // for a client to read what is written to it
 }
 
-// Target is a route in force and the way to its agent.
+// Target is a route in force and the way to its agent. A route that changes gets another Target, and the old one is retired: calls end where they
+// began. Safe for concurrent use.
 type Target struct {
+	// Set by New.
 	Route *routes.Route
 	s     *Shared
 	up    flow.Upstream
-	url   *url.URL
+	url   *url.URL // that requests are made to; local for an agent that is a process
 	where string   // the endpoint, without secrets
 	name  string   // by which the agent is introduced
 	basic []string // Authorization of the URL's user, nil if it has none
@@ -55,12 +57,12 @@ type Target struct {
 	slots chan struct{} // of tasks that run at the same time
 	avoid atomic.Int64  // until when other upstreams of the agent are better, in Unix nanoseconds
 
-	mu      sync.Mutex
-	shared  map[string]*sharedSession // by principal
-	calls   int
-	retired bool
-	ended   bool          // no task may start
-	idle    chan struct{} // closed when retired and no call is left
+	mu      sync.Mutex                // guards what follows
+	shared  map[string]*sharedSession // by principal; they stay until the target is retired
+	calls   int                       // from Acquire to Release
+	retired bool                      // no call may begin
+	ended   bool                      // no task may start; after retired
+	idle    chan struct{}             // closed when retired and no call is left
 }
 
 // local is the endpoint of an agent that is a process, which its upstream ignores.
@@ -122,7 +124,8 @@ func (t *Target) Calls() int {
 	return t.calls
 }
 
-// Serve answers a call whose envelope is in order.
+// Serve answers a call whose envelope is in order. It returns once the answer is written, or the caller is gone; c then has status, bytes and what went
+// wrong. An answer that breaks off once it has begun ends with the panic http.ErrAbortHandler, so that the client sees it cut.
 func (t *Target) Serve(c *flow.Call) {
 	switch c.R.Method {
 	case http.MethodGet:
@@ -138,6 +141,8 @@ func (t *Target) Serve(c *flow.Call) {
 	}
 }
 
+// post serves a message, by what it is: one of the modern era has no session; initialize opens one; a session is that of the caller; without one the
+// router has a session of its own for it. A response without a session is nobody's.
 func (t *Target) post(c *flow.Call) {
 	request := c.Env.Kind == jsonrpc.Request
 	x := &exchange{Target: t, c: c, out: outgoing{method: http.MethodPost, body: c.Body, accept: c.R.Header["Accept"]}, id: c.Env.ID}
@@ -191,6 +196,7 @@ func wantsJSON(h http.Header) bool {
 	return json && !sse
 }
 
+// get passes on the stream that the agent sends on its own account, in the caller's session.
 func (t *Target) get(c *flow.Call) {
 	s := t.findOrRefuse(c)
 	if s == nil {
@@ -294,7 +300,8 @@ func (t *Target) lookup(id string, c *flow.Call) (*sessions.Session, error) {
 	return sealer.Use(id, c.Agent, c.Principal)
 }
 
-// mint makes an id for a session that the agent just opened.
+// mint makes an id for a session that the agent just opened: one that is sealed, and needs no memory here, or one of the table. Agents over HTTP+SSE and
+// processes end with their connection, which a sealed id would outlive.
 func (t *Target) mint(c *flow.Call, upstream, version string) (string, error) {
 	p := sessions.Binding{Agent: c.Agent, Principal: c.Principal, Endpoint: t.where, Upstream: upstream, Version: version}
 	if sealer := t.s.Sealer.Load(); sealer != nil && t.Route.Command == "" && t.Route.Transport != routes.SSE {
