@@ -336,6 +336,9 @@ func TestO4_MetricsReadyAndStatus(t *testing.T) {
 		t.Error("half a file of routes was taken")
 	}
 	assert.Contains(t, f.send(t, "GET", "/status", "", two...).body, `"error":"routes: `, "line 1")
+	limited := f.send(t, "GET", "/status", "", one...).body
+	assert.Contains(t, limited, `"error":"the routes as they are now are not in force, or not all of them"`)
+	assert.NotContains(t, limited, "line 1") // what is wrong, and with which agent, is not for who may call another one
 	if got := f.post(t, "/mcps/a/mcp", ping, one...); got.status != 200 {
 		t.Errorf("the old routes are not in force: %+v", got)
 	}

@@ -49,7 +49,8 @@ func (r *Router) route(w http.ResponseWriter, req *http.Request) {
 	ingress.WriteJSON(w, http.StatusNotFound, []byte(`{"error":"not_found","detail":"agents are at /mcps/NAME/mcp"}`))
 }
 
-// Serve serves a call that was not made by an HTTP request of a client's. Where its body is there it counts as read and checked.
+// Serve serves a call that was not made by an HTTP request of a client's. Where its body is there it counts as read and checked. Rights, limits and records
+// are those of all calls: whoever makes one says in its request who calls.
 func (r *Router) Serve(c *flow.Call) { r.chain(c) }
 
 // pathOf is the path of a request as the client wrote it.
@@ -120,7 +121,8 @@ func (r *Router) health(w http.ResponseWriter, req *http.Request) {
 	ingress.WriteJSON(w, http.StatusOK, []byte(`{"status":"ok"}`))
 }
 
-// target is a target of an agent for a call, acquired: the caller releases it. nil if there is none. c is nil for what has no session.
+// target is a target of an agent for a call, acquired: the caller releases it. nil if there is none. c is nil for what has no session. A group whose
+// targets are all retired was replaced between the look at it and the try: then the one in its place is asked.
 func (r *Router) target(agent string, c *flow.Call) *forward.Target {
 	for {
 		g := (*r.targets.Load())[agent]
@@ -181,7 +183,7 @@ func (r *Router) ingress(next flow.Handler) flow.Handler {
 	}
 }
 
-// read reads the message of a POST.
+// read reads the message of a POST into c, or refuses the call. A message that readers could take in two ways is refused here, before anybody decides by it.
 func read(c *flow.Call, limits ingress.Limits) bool {
 	body, err := limits.Read(c.W, c.R)
 	if err != nil {
@@ -215,7 +217,7 @@ func read(c *flow.Call, limits ingress.Limits) bool {
 	return true
 }
 
-// checkMethod refuses the HTTP methods that a route does not have.
+// checkMethod refuses the HTTP methods that a route does not have: GET where it has no stream, and in the modern era all but POST.
 func checkMethod(c *flow.Call) bool {
 	modern := ingress.Modern(c.R)
 	allow, body := "POST, DELETE", `{"error":"method_not_allowed"}`

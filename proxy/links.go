@@ -21,7 +21,8 @@ func (r *Router) newLinks() *duplex.Server {
 	})
 }
 
-// admit decides whether a client may connect to the endpoint of a path.
+// admit decides whether a client may connect to the endpoint of a path, and refuses it if not. who is its principal. Each message on the connection is
+// authenticated once more: a token that is taken back ends what it allowed.
 func (r *Router) admit(w http.ResponseWriter, req *http.Request) (who string, ok bool) {
 	p, err := r.Identify(req)
 	agent := ""

@@ -16,7 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/mask"
 )
 
-// authorizing sends requests with the token of a login.
+// authorizing sends requests with the token of a login, over Streamable HTTP; HTTP+SSE has the authorizer in its transport.
 type authorizing struct {
 	flow.Upstream
 	auth *auth.Authorizer
@@ -57,10 +57,10 @@ func (u *authorizing) RoundTrip(r *http.Request) (*http.Response, error) {
 // authorized is an agent that wants a login. That of a caller is for the router, and goes no further.
 type authorized struct {
 	flow.Upstream
-	agent  string
+	agent  string // its name
 	log    *slog.Logger
-	said   atomic.Bool // that it needs a login
-	forget func()
+	said   atomic.Bool // that it needs a login: once until a request succeeds
+	forget func()      // takes its authorizer out of Router.logins
 }
 
 // RoundTrip sends a request. What only a person can help is said in words for callers: a 401 would be about their own tokens.

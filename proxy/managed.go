@@ -55,7 +55,8 @@ func (r *Router) ManageSocket() string {
 // errStopping refuses changes once Close began.
 var errStopping = &failure.Error{Kind: failure.Interrupted, Message: "the router is stopping"}
 
-// Propose makes the way to the agent of a route that is not in force.
+// Propose makes the way to the agent of a route that is not in force. Nothing is started or connected before it is used; what is made ends with Commit or
+// Discard, one of which must be called.
 func (m managed) Propose(route *routes.Route) (manage.Candidate, error) {
 	m.apply.Lock()
 	defer m.apply.Unlock()
@@ -74,7 +75,7 @@ type candidate struct {
 // Transport is the way to the agent.
 func (c candidate) Transport() http.RoundTripper { return c.t.Own() }
 
-// Commit serves the route from now on.
+// Commit serves the route from now on, beside those of the file. The file may have got a server of that name meanwhile: that one wins, and the error says so.
 func (c candidate) Commit() error {
 	r, route := c.r, c.t.Route
 	r.apply.Lock()
@@ -96,7 +97,7 @@ func (c candidate) Commit() error {
 // Discard ends what was begun for the route.
 func (c candidate) Discard() { c.r.retire(c.t) }
 
-// Remove ends a route that was kept. Calls that run may end by themselves.
+// Remove ends a route that was kept, unless another one of its name has taken its place. Calls that run may end by themselves.
 func (m managed) Remove(route *routes.Route) {
 	m.apply.Lock()
 	defer m.apply.Unlock()

@@ -35,7 +35,7 @@ type Options struct {
 	Name    string // default "mcphud-router"; agents are introduced as NAME-proxy:AGENT
 	Version string // default "1.0.0"
 
-	Host string // default 127.0.0.1
+	Host string // to listen at, a name or an address; default 127.0.0.1. Beyond this machine Check demands tokens
 	Port int    // 0 is a free one
 	// RoutesPort lets the port in the routes file, if there is one, win over Port.
 	RoutesPort bool
@@ -80,8 +80,9 @@ type Options struct {
 	// Remote lets whoever has a certificate register servers as well; it goes with Manage. Addr "" is for nobody.
 	Remote manage.Remote
 
-	// Outer are middlewares that see each request to an agent before its body is read, outermost first; Inner see it once its
-	// envelope is in order and its route is known. Wrap puts something around the way to an agent.
+	// Outer are middlewares that see each request to an agent before its body is read, outermost first, after the router's own: the caller is
+	// known. Inner see it once its envelope is in order and its route is known, and after lists, limits and rights have let it pass. Wrap puts
+	// something around the way to an agent, made once for each of its upstreams.
 	Outer, Inner []flow.Middleware
 	Wrap         []flow.Wrap
 	// SideChannel gets what processes of commands do that no client sees, see bridge.Options; nil for nobody.

@@ -41,7 +41,7 @@ func (r *Router) command(route *routes.Route) (flow.Upstream, error) {
 	return r.loggedIn(route, a, up), nil
 }
 
-// callerOf is who makes the request that a context belongs to.
+// callerOf is who makes the request that a context belongs to; the zero Caller for what the router does on its own account.
 func callerOf(ctx context.Context) bridge.Caller {
 	c := flow.From(ctx)
 	if c == nil {
@@ -76,7 +76,8 @@ func (b *bridges) status(agent string) *bridge.Status {
 	return &st
 }
 
-// merge makes the endpoint of all agents, unless an option has something else there.
+// merge makes the endpoint of all agents, unless an option has something else there. It is given functions instead of the router: it must ask for what is in
+// force at each request, and knows nothing of routes and policies.
 func (r *Router) merge() {
 	if r.o.Handlers["/mcp"] != nil {
 		return

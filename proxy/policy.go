@@ -18,13 +18,13 @@ import (
 
 // policy is what surrounds each call: access rights, rate limits, audit, metrics, tool pins and circuit breakers.
 type policy struct {
-	guard    *access.Guard
-	rates    *access.Rates
-	pins     *toolpin.Store
-	breakers *breaker.Breakers
-	faults   *breaker.Faults
-	metrics  *metrics.Metrics
-	audit    *audit.Log // nil where nothing is written down
+	guard    *access.Guard     // who calls, and which agents it may call
+	rates    *access.Rates     // requests a minute, of an agent and a principal
+	pins     *toolpin.Store    // what agents' tools were when they were first seen
+	breakers *breaker.Breakers // agents that fail get no requests until the next try
+	faults   *breaker.Faults   // what routes ask to go wrong on purpose
+	metrics  *metrics.Metrics  // nil only where newPolicy failed
+	audit    *audit.Log        // nil where nothing is written down
 }
 
 // newPolicy makes the policy of a router. close ends it, also after an error.
@@ -59,7 +59,7 @@ func (r *Router) newPolicy() (err error) {
 	return nil
 }
 
-// outer are the middlewares before a body is read, outermost first.
+// outer are the middlewares before a body is read, outermost first. Audit and metrics are around the guard: a caller who is refused is recorded.
 func (p *policy) outer() []flow.Middleware {
 	out := []flow.Middleware{p.metrics.Middleware, p.guard.Middleware, noteAuthorized, p.faults.Middleware}
 	if p.audit != nil {
@@ -94,7 +94,7 @@ func (p *policy) record(c *flow.Call, h flow.Handler) {
 	h(c)
 }
 
-// inner are those that see the envelope.
+// inner are those that see the envelope, outermost first. What a route does not list is refused before it counts towards a limit.
 func (p *policy) inner() []flow.Middleware {
 	return []flow.Middleware{p.metrics.Trace, lists, p.rates.Middleware, p.guard.Streams}
 }

@@ -75,8 +75,8 @@ func (r *Router) newUpstream(route *routes.Route, a *auth.Authorizer) flow.Upstr
 // https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#backwards-compatibility.
 type auto struct {
 	http, sse flow.Upstream
-	url       string // without secrets
-	speaks    atomic.Pointer[flow.Upstream]
+	url       string                        // without secrets
+	speaks    atomic.Pointer[flow.Upstream] // one of both, once an answer has told; nil before. Set for as long as the route is in force
 }
 
 // maxRefusal is how many bytes are read of an answer that may be that of an HTTP+SSE server.

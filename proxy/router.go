@@ -58,7 +58,7 @@ type Router struct {
 	targets atomic.Pointer[map[string]*forward.Group] // by name; replaced by install
 	table   atomic.Pointer[routes.Table]              // in force: the file's routes, and those that were registered
 	enabled atomic.Pointer[[]string]                  // names of its agents that are not disabled, sorted
-	chain   flow.Handler
+	chain   flow.Handler                              // the outermost middleware of a call to an agent
 	policy  policy
 	own     map[string]http.Handler // pages of the router's own
 	started time.Time
@@ -79,21 +79,22 @@ type Router struct {
 	apply   sync.Mutex               // one change of the table at a time
 	file    *routes.Table            // the part of the table that is the file's; under apply
 	extra   map[string]*routes.Route // routes that were registered and connected; under apply
-	retired sync.WaitGroup
-	manager *manage.Server // nil where nobody can register anything
-	manages net.Addr       // where the manager serves other machines; nil for nowhere
+	retired sync.WaitGroup           // targets that are being retired; Close waits for them
 
 	mu sync.Mutex
 	// Guarded by mu, but for serves.
-	url    string
-	web    *http.Server
-	closed bool
-	done   chan struct{} // closed when a listener fails or Close is over
-	failed error         // why a listener failed; written before done is closed
-	serves sync.WaitGroup
+	manager *manage.Server // nil where nobody can register anything
+	manages net.Addr       // where the manager serves other machines; nil for nowhere
+	url     string         // "" before Start
+	web     *http.Server   // nil before Start
+	closed  bool           // Close began
+	done    chan struct{}  // closed when a listener fails or Close is over
+	failed  error          // why a listener failed; written before done is closed
+	serves  sync.WaitGroup // one a listener
 }
 
-// New reads the routes and follows them. It listens to nothing yet.
+// New reads the routes and follows them. It listens to nothing yet. A routes file that is wrong is an error here; later the routes that were good stay in
+// force, and RoutesErr says what is wrong. The router must be closed also where it was never started.
 func New(o Options) (*Router, error) {
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("router: %w", err)

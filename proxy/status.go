@@ -38,7 +38,7 @@ type Status struct {
 	Merged   *aggregate.Status      `json:"merged,omitempty"` // the endpoint of all agents
 }
 
-// RoutesStatus is about the file of routes.
+// RoutesStatus is about the file of routes. Error and Warnings are in full for those who may call all agents.
 type RoutesStatus struct {
 	File     string    `json:"file"`
 	Since    time.Time `json:"since"`           // when the routes in force came into force
@@ -55,7 +55,7 @@ type SessionsStatus struct {
 // AgentStatus is about one agent.
 type AgentStatus struct {
 	State    string               `json:"state"`    // "ok", "failing" when the last request had no answer, "needs login" or "disabled"
-	Upstream string               `json:"upstream"` // "hostPort", "url" or "command"
+	Upstream string               `json:"upstream"` // "hostPort", "url", "urls", "command" or "registered"
 	InFlight int                  `json:"in_flight"`
 	Requests int64                `json:"requests"`
 	Errors   int64                `json:"errors"` // of the requests; those that were denied among them
@@ -201,6 +201,12 @@ func (r *Router) pages() map[string]http.Handler {
 		})),
 		"/status": readOnly(r.policy.guard.Page(func(w http.ResponseWriter, _ *http.Request, p access.Principal) {
 			s := r.Status()
+			if !p.All() { // both name agents
+				s.Routes.Warnings = nil
+				if s.Routes.Error != "" {
+					s.Routes.Error = "the routes as they are now are not in force, or not all of them"
+				}
+			}
 			maps.DeleteFunc(s.Agents, func(name string, _ AgentStatus) bool { return !p.May(name) })
 			for name, a := range s.Agents {
 				if a.Login != nil && !p.All() {
@@ -225,6 +231,7 @@ func (r *Router) pages() map[string]http.Handler {
 	}
 }
 
+// ready answers balancers, who have no token: it says nothing that names an agent.
 func (r *Router) ready(w http.ResponseWriter, _ *http.Request) {
 	reasons := map[string]string{}
 	if r.leaving.Load() {
@@ -243,6 +250,7 @@ func (r *Router) ready(w http.ResponseWriter, _ *http.Request) {
 	page(w, http.StatusOK, map[string]any{"status": "ready"})
 }
 
+// page writes a page of the router's own, as JSON that nobody keeps.
 func page(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil { // numbers and texts always marshal
@@ -252,6 +260,7 @@ func page(w http.ResponseWriter, status int, v any) {
 	ingress.WriteJSON(w, status, append(body, '\n'))
 }
 
+// readOnly serves GET and HEAD, and refuses other methods.
 func readOnly(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Method != http.MethodGet && req.Method != http.MethodHead {

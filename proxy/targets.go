@@ -73,7 +73,8 @@ func (r *Router) install(file *routes.Table, ready *forward.Target) {
 	}
 }
 
-// group makes the targets of a route, but for those that another version of it has, or that are ready.
+// group makes the targets of a route, but for those that another version of it has, or that are ready. So a replica that comes or goes does not touch the
+// sessions at the others.
 func (r *Router) group(route *routes.Route, old *forward.Group, ready *forward.Target) *forward.Group {
 	g := &forward.Group{Route: route}
 	for _, one := range route.Replicas() {

@@ -15,13 +15,13 @@ import (
 
 // mode is how a call wants to be a task.
 type mode struct {
-	legacy    bool // params.task of 2025-11-25
-	extension bool // the client declared Extension
-	async     bool // _meta.async
-	ttl       time.Duration
-	now       bool // it is a task from the start
-	must      bool // it has to become one
-	first     bool // Policy.InputFirst
+	legacy    bool          // params.task of 2025-11-25
+	extension bool          // the client declared Extension
+	async     bool          // _meta.async
+	ttl       time.Duration // from the call on; never 0
+	now       bool          // it is a task from the start
+	must      bool          // it has to become one
+	first     bool          // Policy.InputFirst
 }
 
 // call is tools/call.
@@ -86,7 +86,7 @@ func declaresExtension(x *front.Exchange) bool {
 	return len(e) > 0 && e[0] == '{'
 }
 
-// ttl is the time to live that a client asks for, in milliseconds, within our limits.
+// ttl is the time to live that a client asks for, in milliseconds, within our limits: at least a second, at most Options.MaxTTL.
 func (s *Service) ttl(task []byte) (time.Duration, error) {
 	var in struct{ TTL *float64 }
 	if err := json.Unmarshal(task, &in); err != nil || in.TTL != nil && *in.TTL < 0 {
@@ -98,7 +98,8 @@ func (s *Service) ttl(task []byte) (time.Duration, error) {
 	return time.Duration(min(max(*in.TTL, 1000), float64(s.o.MaxTTL.Milliseconds()))) * time.Millisecond, nil
 }
 
-// start runs the call, and answers with its result or as the task that it became.
+// start runs the call, and answers with its result or as the task that it became. A call that may be a task, but need not, runs as an ordinary one where
+// there is no room for another task.
 func (s *Service) start(ctx context.Context, x *front.Exchange, tool string, how mode, next front.Next) (json.RawMessage, error) {
 	tenant := kit.TenantOf(ctx)
 	if err := s.reserve(tenant); err != nil {

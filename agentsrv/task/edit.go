@@ -47,6 +47,7 @@ func addRelatedTask(frame []byte, id string) []byte {
 	return set(frame, relatedTask(id), "params", "_meta", metaRelatedTask)
 }
 
+// relatedTask is the value of that member: {"taskId": id}.
 func relatedTask(id string) []byte {
 	return fmt.Appendf(nil, `{"taskId":%s}`, jsonrpc.Quote(id))
 }

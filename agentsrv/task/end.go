@@ -49,6 +49,8 @@ func cancelledBy(r *record) {
 
 // end ends the task as how says, unless it is over; false if it was. The end of a task that others see is what their table
 // says it is, which is tried until ctx or the service ends.
+//
+// how changes a copy of the record and may be called later, or not at all: in a shared table another replica's end may have come first.
 func (t *task) end(ctx context.Context, how func(*record)) (bool, error) {
 	t.mu.Lock()
 	if t.rec.State.isTerminal() {

@@ -28,6 +28,7 @@ func (s *Service) Routes() map[string]http.Handler {
 	}
 }
 
+// page is the status and the body for one task. Why there is none is not told: unknown, expired and another's look the same.
 func (s *Service) page(ctx context.Context, id string) (int, any) {
 	_, rec, err := s.findVisible(ctx, id)
 	if err == nil {

@@ -33,26 +33,30 @@ const (
 )
 
 // kvTable keeps tasks in a key-value bucket of NATS, and large results in an object store.
+//
+// A record is changed at a revision (compare and set), so that of two replicas one loses, reads what the other wrote, and decides again. Every replica
+// watches all records and has them in its index: lists, counts and waits ask nobody.
 type kvTable struct {
 	conn  *natsconn.Conn
-	agent string
+	agent string // as it may be in names of buckets and subjects
 	log   *slog.Logger
 	clock func() time.Time // this machine's
-	await time.Duration    // awaitServer
+	await time.Duration    // awaitServer, but in tests
 
+	// Set by open.
 	replica  string
 	listener listener
-	index    *index
-	read     atomic.Pointer[reading]
-	letters  *nats.Subscription
+	letters  *nats.Subscription      // of answers that other replicas got; nil before
+	index    *index                  // locks for itself
+	read     atomic.Pointer[reading] // of the server's clock; nil before the first announce
 
-	mu      sync.Mutex
+	mu      sync.Mutex // guards what follows; the handles are replaced together when the bucket was lost
 	kv      jetstream.KeyValue
-	stream  jetstream.Stream // below kv
-	objects jetstream.ObjectStore
-	unwatch func()
-	over    sync.WaitGroup    // of watchers
-	logs    map[string]uint32 // checksums of the logs that are saved, of running tasks
+	stream  jetstream.Stream      // below kv, to purge single keys
+	objects jetstream.ObjectStore // results above valueMax
+	unwatch func()                // ends the watcher; nil before open and after close
+	over    sync.WaitGroup        // of watchers
+	logs    map[string]uint32     // checksums of the logs that are saved, of running tasks
 }
 
 // NATS is the table of all replicas of an agent, by whose name they find each other.
@@ -70,6 +74,7 @@ func (k *kvTable) usageByTenant() map[string]usage { return k.index.usageByTenan
 // reading is what the server's clock said, and when. What passed since then a clock of ours counts that nobody sets.
 type reading struct{ theirs, ours time.Time }
 
+// now is the server's clock, so that replicas agree on what has expired; before it was read, this machine's.
 func (k *kvTable) now() time.Time {
 	if r := k.read.Load(); r != nil {
 		return r.theirs.Add(k.clock().Sub(r.ours))

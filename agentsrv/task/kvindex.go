@@ -11,12 +11,14 @@ import (
 )
 
 // index is what a replica knows of all records, from its own writes and from watching the bucket.
+//
+// Both sources may bring a revision first; the larger one counts, so that it does not matter which.
 type index struct {
-	mu      sync.Mutex
-	entries map[string]entryAt
-	kept    map[string]usage
-	waiters map[string][]chan struct{}
-	markers map[string]time.Time // deletions by this replica, until what they leave is erased
+	mu      sync.Mutex                 // guards all of it
+	entries map[string]entryAt         // by id
+	kept    map[string]usage           // by tenant, of entries
+	waiters map[string][]chan struct{} // by id: closed when the record is over or gone
+	markers map[string]time.Time       // deletions by this replica, until what they leave is erased
 }
 
 // entryAt is a header at a revision; those of newer versions are kept for what they use.
@@ -98,11 +100,13 @@ func (x *index) remove(id string, rev uint64) {
 	x.wake(id)
 }
 
+// subtract takes what an entry uses out of kept; mu is held.
 func (x *index) subtract(e entryAt) {
 	u := e.usage()
 	add(x.kept, e.Tenant, usage{-u.tasks, -u.bytes, -u.open})
 }
 
+// wake wakes those who wait for a record; mu is held.
 func (x *index) wake(id string) {
 	for _, c := range x.waiters[id] {
 		close(c)

@@ -69,6 +69,7 @@ func (h *header) record() *record {
 	}
 }
 
+// usage is what the record counts for its tenant.
 func (h *header) usage() usage {
 	return usage{tasks: 1, bytes: h.Size, open: boolInt(!h.State.isTerminal())}
 }

@@ -17,17 +17,20 @@ import (
 )
 
 // task is a call that runs: not yet a task, or one. It stays one in memory until the store has how it ended.
+//
+// Three goroutines meet here: the one of its call (run), that of its client until it is a task (awaitTask), and those of requests about it. What they
+// agree on is under mu: claimed is set by whoever makes it a task, ended by the call that was quicker.
 type task struct {
 	s      *Service
-	x      *front.Exchange // the call
-	how    mode
-	cancel context.CancelCauseFunc
-	events chan event    // to the call that waits, of which nobody reads any more once it is a task
-	done   chan struct{} // closed when the state is over
-	saved  chan struct{} // closed when a store of this process alone was told how it ended
+	x      *front.Exchange         // the call
+	how    mode                    // set once
+	cancel context.CancelCauseFunc // of the call; set before it runs
+	events chan event              // to the call that waits, of which nobody reads any more once it is a task
+	done   chan struct{}           // closed when the state is over
+	saved  chan struct{}           // closed when a store of this process alone was told how it ended
 
-	mu        sync.Mutex
-	rec       record        // ID, Tool, Owner, Created and Expires never change
+	mu        sync.Mutex    // guards what follows, but for settling
+	rec       record        // ID, Tool, Owner, Created and Expires never change, and are read without mu
 	claimed   bool          // it is a task
 	persisted bool          // the table was asked to keep it
 	dirty     bool          // a shared table does not know how far it is
@@ -62,6 +65,7 @@ const (
 	ended
 )
 
+// emit tells the client's goroutine, if it still waits. It never blocks.
 func (t *task) emit(e event) {
 	select {
 	case t.events <- e:
@@ -69,6 +73,7 @@ func (t *task) emit(e event) {
 	}
 }
 
+// newTask makes the task of a call, which runs nothing and is nobody's yet. Its id is the secret by which callers without a token find it, so it is random.
 func (s *Service) newTask(ctx context.Context, x *front.Exchange, tool string, how mode) *task {
 	now := s.table.now()
 	host := x
@@ -220,6 +225,7 @@ func (t *task) attach(x *front.Exchange) func() {
 // started and waiting are what the queue tells.
 func (t *task) started() { t.setState(running, "", nil) }
 
+// waiting tells that a handler begins or ends to wait for its client's answer. All questions of a handler are answered once it goes on.
 func (t *task) waiting(begins bool) {
 	if begins {
 		return

@@ -19,6 +19,7 @@ import (
 // pageSize is how many tasks one page of tasks/list has.
 const pageSize = 50
 
+// ack is the result of tasks/update and tasks/cancel in the modern era, which say nothing else.
 var ack = json.RawMessage(`{"resultType":"complete"}`)
 
 // Middleware makes tasks of calls, answers tasks/*, and advertises that. It stands before the queue.
@@ -106,6 +107,7 @@ func (s *Service) lookupError(ctx context.Context, err error) error {
 	return f
 }
 
+// errUnknownTask is the error for a task that is not there, and for one that the caller may not see.
 func errUnknownTask() error {
 	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Failed to retrieve task: Task not found").With("field", "taskId").With("reason", "unknown or expired")
 }

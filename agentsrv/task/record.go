@@ -22,13 +22,15 @@ const (
 	cancelled     state = "cancelled"
 )
 
+// isTerminal reports whether a state is an end: no other one follows.
 func (s state) isTerminal() bool { return s == completed || s == failed || s == cancelled }
 
-// owner is whose task it is.
+// owner is whose task it is: of the token that it was called with ("" for none), of the tenant that was named, and of the session by its short name.
 type owner struct {
 	Principal, Tenant, Session string
 }
 
+// ownerOf is who calls.
 func ownerOf(ctx context.Context) owner {
 	c := kit.Caller(ctx)
 	return owner{c.Principal, kit.TenantOf(ctx), c.Session}
@@ -130,6 +132,7 @@ func (r *record) page(poll time.Duration) map[string]any {
 	return m
 }
 
+// common has what all forms of a task have; ttl and interval are what they call these members, both in milliseconds and never 0.
 func (r *record) common(status state, ttl, interval string, poll time.Duration) map[string]any {
 	m := map[string]any{
 		"taskId": r.ID, "status": status, "createdAt": r.Created.UTC().Format(stamp), "lastUpdatedAt": r.Updated.UTC().Format(stamp),
@@ -144,9 +147,10 @@ func (r *record) common(status state, ttl, interval string, poll time.Duration) 
 // logTail is the end of a log that grows.
 type logTail struct{ b []byte }
 
-// tailMax is how much of a task's log is kept.
+// tailMax is how many bytes of a task's log are kept, the last ones.
 const tailMax = 128 << 10
 
+// add appends a line. Up to twice as much as is kept is held, so that not every line is copied.
 func (t *logTail) add(line []byte) {
 	t.b = append(append(t.b, line...), '\n')
 	if len(t.b) > 2*tailMax {
@@ -154,6 +158,7 @@ func (t *logTail) add(line []byte) {
 	}
 }
 
+// bytes is what is kept; it may begin within a line. It is a part of the log, to be copied before more is added.
 func (t *logTail) bytes() []byte {
 	b := t.b
 	if len(b) > tailMax {

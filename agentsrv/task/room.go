@@ -14,6 +14,7 @@ type usage struct {
 	open  int   // unfinished tasks that a shared table has
 }
 
+// add is the sum of both; what is taken away is negative.
 func (u usage) add(v usage) usage {
 	return usage{u.tasks + v.tasks, u.bytes + v.bytes, u.open + v.open}
 }
@@ -58,6 +59,7 @@ func (s *Service) reserve(tenant string) error {
 	}
 }
 
+// recount has a shared table count what other replicas have added.
 func (s *Service) recount() error {
 	ctx, cancel := statement()
 	defer cancel()
@@ -93,6 +95,7 @@ func (s *Service) unreserve(tenant string) {
 	add(s.unsavedUsage, tenant, usage{tasks: -1})
 }
 
+// isFull reports whether there is no room for one more task.
 func (s *Service) isFull(total usage) bool {
 	return total.tasks >= s.o.MaxTasks || total.bytes >= s.o.MaxBytes
 }

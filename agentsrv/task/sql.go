@@ -15,15 +15,15 @@ import (
 	"github.com/mcphud/mcphud/session/base/store"
 )
 
-// sqlTable keeps tasks in a database.
+// sqlTable keeps tasks in a database. Of two ends of one task the first counts, because a statement changes only what is not over.
 type sqlTable struct {
 	db       *store.DB
 	log      *slog.Logger
-	replica  string
-	listener listener
+	replica  string   // set by open; "" before
+	listener listener // set by open
 
-	mu   sync.Mutex
-	kept map[string]usage
+	mu   sync.Mutex       // guards kept
+	kept map[string]usage // by tenant: as things happen in SQLite, as of the last count in PostgreSQL
 }
 
 // SQL is a table in a database. One in PostgreSQL is shared.
@@ -122,6 +122,7 @@ func (t *sqlTable) usageByTenant() map[string]usage {
 	return maps.Clone(t.kept)
 }
 
+// account adds to what a tenant has, between two counts.
 func (t *sqlTable) account(tenant string, more usage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -18,9 +18,9 @@ type Table interface {
 	isShared() bool
 	// now is the time that all replicas go by, whatever their own clocks say.
 	now() time.Time
-	// count brings what used tells up to date.
+	// count brings what usageByTenant tells up to date.
 	count(ctx context.Context) error
-	// usageByTenant is what there is of each tenant.
+	// usageByTenant is what there is of each tenant, as of the last count; without I/O. The map is the caller's.
 	usageByTenant() map[string]usage
 	// insert keeps a new task.
 	insert(ctx context.Context, r *record) error

@@ -9,6 +9,22 @@
 // A task waits in the same queue as every other call. It is kept in the store until its time to live is over, and what
 // a restart interrupts is reported as failed.
 //
+//	s := task.New(task.Options{Table: task.SQL(db, logger)})
+//	engine.AddTools(s.Declare(tools...)...)                              // before the server begins
+//	err := s.Open(ctx)                                                   // the table is read; before the first request
+//	front.New(front.Options{Engine: engine, Use: []front.Middleware{s.Middleware(), queue}}) // it stands before the queue
+//	…
+//	err = s.Close(ctx) // after the queue was drained, before the store closes
+//
+// A call has three lives. It runs (Service.runs, type task); it may become a task (claim), which clients know by its id; and its record is in a
+// Table, that of this process (SQL with SQLite) or one that replicas share (SQL with PostgreSQL, NATS). While it runs here the type task knows most
+// of it; once it is over the table alone does. In a shared table of several ends the first counts, wherever it came from: a replica shows no
+// end that the table does not have.
+//
+// call.go makes tasks of calls, run.go runs them, live.go is one that runs, end.go how it ends and how that is kept; methods.go answers tasks/*, http.go
+// those who speak no MCP; room.go decides who may have how many; replica.go is what replicas do for each other; table.go is what a table must do, sql.go,
+// sqlshare.go and the files of kv are the two that there are.
+//
 // Specification: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks, and SEP-2663.
 package task
 
@@ -73,24 +89,25 @@ type Options struct {
 	Cancel func(ctx context.Context, id string, cause error)
 }
 
-// Service has all tasks.
+// Service has all tasks. Safe for concurrent use. A task's lock may be taken while mu is held, never the other way round; no statement of the
+// table runs under either.
 type Service struct {
-	o       Options
-	table   Table
-	replica string        // this one
+	o       Options       // completed
+	table   Table         // locks for itself
+	replica string        // this one, by a name of its own at each start
 	stop    chan struct{} // closed by Close
 
-	mu           sync.Mutex
-	tools        map[string]Policy
+	mu           sync.Mutex         // guards what follows, but for leave, steady and work
+	tools        map[string]Policy  // by Declare; others have Options.Default
 	runs         map[*task]struct{} // calls that run, tasks or not yet
 	live         map[string]*task   // tasks that run, or that the store did not take
 	unsavedUsage map[string]usage   // by tenant, what the table does not have, or not yet
-	sweeper      *time.Timer
-	next         time.Time // when it runs, zero if it does not
-	closed       bool
-	leave        sync.Once      // of the table
-	steady       time.Time      // since when beats succeed; only beat has it
-	work         sync.WaitGroup // of runs, of the sweeper, and of what else goes on
+	sweeper      *time.Timer        // removes what has expired; nil before the first task. Counted in work while it is armed
+	next         time.Time          // when it runs, zero if it does not
+	closed       bool               // no call may begin
+	leave        sync.Once          // of the table
+	steady       time.Time          // since when heartbeats succeed, zero while they fail; only heartbeat has it
+	work         sync.WaitGroup     // of runs, of the sweeper, and of what else goes on
 }
 
 // New makes a service. It starts nothing and opens nothing.
@@ -132,6 +149,7 @@ func (s *Service) Declare(tools ...server.ServerTool) []server.ServerTool {
 	return out
 }
 
+// policy is that of a tool; its Support is never "".
 func (s *Service) policy(tool string) Policy {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,6 +222,7 @@ func (s *Service) Close(ctx context.Context) error {
 	}
 }
 
+// errInterrupted is how a task ends that nobody runs any more. Nobody knows how far it came, so the text says to look before it is called again.
 func errInterrupted() *jsonrpc.RequestError {
 	return jsonrpc.Errorf(jsonrpc.KindInterrupted, "interrupted: the agent stopped before the task was done; check what it did before calling again")
 }
