@@ -20,6 +20,8 @@ import (
 func TestBudgetOverhead(t *testing.T) {
 	budget.Skip(t)
 	const rate = 10_000
+	// Over HTTP a bare loop of net/http's Transport takes 420 ms of it, and the trace that the phases come from 50 more.
+	ceilings := map[string]time.Duration{config.HTTP: 700 * time.Millisecond, config.Stdio: 500 * time.Millisecond}
 	for _, cfg := range []config.Server{apart(t), {Name: "known", Transport: config.Stdio, Command: os.Args[0], Env: map[string]string{knownEnv: "streams"}}} {
 		target := opened(t, cfg, 1)
 		cost := budget.Best(func() time.Duration {
@@ -34,7 +36,7 @@ func TestBudgetOverhead(t *testing.T) {
 			// What was answered of 10,000 in a second, so that a machine that is too busy for the rate does not look cheap.
 			return time.Duration(float64(took) / float64(one.Answered) * rate)
 		})
-		budget.Ceiling(t, "bench at 10,000 requests/s over "+cfg.Transport+", its own processor time for a second", cost, 500*time.Millisecond)
+		budget.Ceiling(t, "bench at 10,000 requests/s over "+cfg.Transport+", its own processor time for a second", cost, ceilings[cfg.Transport])
 	}
 }
 

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"net/http"
-	"net/url"
 	"strconv"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
@@ -16,10 +15,8 @@ type message struct {
 	head, tail []byte // of the frame, around its id
 	params     []byte
 	method     string
-	// Over HTTP. None of it is modified.
-	url    *url.URL
-	host   string
-	header http.Header
+	header     http.Header
+	request    *http.Request // over HTTP, without a body; none of it is modified
 }
 
 // prepareMessage takes a frame that a session made. A progress token is the id of its request, and no progress is of use here.

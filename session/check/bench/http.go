@@ -122,7 +122,7 @@ func (c *httpConn) prepare(ctx context.Context, method string, params json.RawMe
 	if err != nil {
 		return nil, err
 	}
-	m.url, m.host = k.url, k.host
+	m.request = &http.Request{Method: http.MethodPost, URL: k.url, Host: k.host, Header: k.header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 	return m, nil
 }
 
@@ -139,17 +139,13 @@ func (c *httpConn) close() { c.rt.CloseIdleConnections() }
 func (c *httpConn) err() error { return nil }
 
 func request(ctx context.Context, m *message, frame []byte) *http.Request {
-	req := &http.Request{
-		Method: http.MethodPost, URL: m.url, Host: m.host, Header: m.header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Body: io.NopCloser(bytes.NewReader(frame)), ContentLength: int64(len(frame)),
-		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(frame)), nil },
-	}
-	return req.WithContext(ctx)
+	req := m.request.WithContext(ctx)
+	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(frame)), int64(len(frame))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(frame)), nil }
+	return req
 }
 
-func (c *httpConn) send(ctx context.Context, until time.Time, m *message, id uint64, s *shot) (reply, error) {
-	ctx, cancel := context.WithDeadlineCause(ctx, until, errLate)
-	defer cancel()
+func (c *httpConn) send(ctx context.Context, m *message, id uint64, s *shot) (reply, error) {
 	answer, err := c.exchange(ctx, m, id, s)
 	if err == nil {
 		return answer, nil
@@ -190,7 +186,11 @@ func (c *httpConn) exchange(ctx context.Context, m *message, id uint64, s *shot)
 
 // read reads all of a body, and keeps its beginning.
 func (c *httpConn) read(resp *http.Response) (reply, error) {
-	b := make([]byte, 0, min(max(resp.ContentLength, bytes.MinRead), kept)+1) // with room for what says that it is the end
+	length := resp.ContentLength
+	if length < 0 {
+		length = bytes.MinRead
+	}
+	b := make([]byte, 0, min(length, kept)+1) // with room for what says that it is the end
 	for len(b) <= kept {
 		n, err := resp.Body.Read(b[len(b):min(cap(b), kept+1)])
 		b = b[:len(b)+n]

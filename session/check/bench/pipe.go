@@ -7,7 +7,6 @@ import (
 	"errors"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
@@ -154,9 +153,7 @@ func (p *pipe) set(k *capture) {
 // errNotMade is of a request that a session answered by itself.
 var errNotMade = errors.New("the request was not made")
 
-func (p *pipe) send(ctx context.Context, until time.Time, m *message, id uint64, s *shot) (reply, error) {
-	ctx, cancel := context.WithDeadlineCause(ctx, until, errLate)
-	defer cancel()
+func (p *pipe) send(ctx context.Context, m *message, id uint64, s *shot) (reply, error) {
 	w := &waiter{s: s, done: make(chan []byte, 1)}
 	p.mu.Lock()
 	if p.ended != nil {

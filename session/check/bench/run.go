@@ -206,7 +206,7 @@ func (e *goneError) Error() string { return e.server + " is gone: " + e.err.Erro
 func (e *goneError) Unwrap() error { return e.err }
 
 // one sends the n-th request, that is due at some time, and counts it.
-func (s *slice) one(n, due int64) {
+func (s *slice) one(d *deadline, n, due int64) {
 	x := &shot{clock: s.clock, due: due}
 	x.sent = x.now()
 	s.m.begin()
@@ -215,7 +215,7 @@ func (s *slice) one(n, due int64) {
 		kind, err = KindTimeout, errors.New("given up before it was sent: nobody was free")
 		x.done = x.sent
 	} else {
-		kind, err = s.t.shoot(s.ctx, s.t.sent+n, x, s.r.plan.Timeout)
+		kind, err = s.t.shoot(d, s.t.sent+n, x, s.r.plan.Timeout)
 	}
 	s.m.end()
 	if kind == kindCancelled {
@@ -275,12 +275,14 @@ func (s *slice) runClosed() {
 	}
 	for range s.r.plan.Clients {
 		all.Go(func() {
+			d := &deadline{parent: s.ctx}
+			defer d.close()
 			for {
 				n, now, ok := take()
 				if !ok {
 					return
 				}
-				s.one(n, now)
+				s.one(d, n, now)
 			}
 		})
 	}
@@ -305,6 +307,8 @@ func (s *slice) open() {
 	p := &pace{wake: make(chan struct{}, s.r.plan.InFlight)}
 	var all sync.WaitGroup
 	work := func() {
+		d := &deadline{parent: s.ctx}
+		defer d.close()
 		p.mu.Lock()
 		p.coming--
 		p.mu.Unlock()
@@ -324,7 +328,7 @@ func (s *slice) open() {
 			n := p.taken
 			p.taken++
 			p.mu.Unlock()
-			s.one(n, int64(float64(n)*interval))
+			s.one(d, n, int64(float64(n)*interval))
 		}
 	}
 	wait := newAlarm()

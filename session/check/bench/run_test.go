@@ -220,7 +220,7 @@ func TestServerDies(t *testing.T) {
 	run, err = New(t.Context(), Plan{Method: "ping", For: time.Hour}, nil, "test", target)
 	require.NoError(t, err)
 	run.patient = 20 * time.Millisecond
-	target.messages[0][0].url = &url.URL{Scheme: "http", Host: "127.0.0.1:1", Path: "/"} // where nobody listens
+	target.messages[0][0].request.URL = &url.URL{Scheme: "http", Host: "127.0.0.1:1", Path: "/"} // where nobody listens
 	if r, err = run.Do(t.Context()); err == nil || r.Targets[0].Errors[0].Kind != KindRefused || r.Targets[0].Lost == "" {
 		t.Errorf("%v, %+v", err, r.Targets[0])
 	}

@@ -19,9 +19,9 @@ import (
 type conn interface {
 	// prepare makes the message that the connection's session would send for a request, without sending it.
 	prepare(ctx context.Context, method string, params json.RawMessage) (*message, error)
-	// send sends a message, and waits until all of the answer is there. It notes the times in s. The error is errLate at the time in until,
-	// and the cause of ctx where that ended.
-	send(ctx context.Context, until time.Time, m *message, id uint64, s *shot) (reply, error)
+	// send sends a message, and waits until all of the answer is there. It notes the times in s. The error is the cause of ctx where that ended,
+	// errLate for a request that was given up.
+	send(ctx context.Context, m *message, id uint64, s *shot) (reply, error)
 	// err is why the connection ended by itself, nil while it lasts.
 	err() error
 }
@@ -172,16 +172,17 @@ func (t *Target) err() error {
 	return errs[0]
 }
 
-// shoot sends the n-th request and waits for its answer.
-func (t *Target) shoot(ctx context.Context, n int64, s *shot, limit time.Duration) (kind string, err error) {
+// shoot sends the n-th request and waits for its answer, at most limit from when it was due.
+func (t *Target) shoot(d *deadline, n int64, s *shot, limit time.Duration) (kind string, err error) {
 	which := n % int64(len(t.messages[0]))
 	i := (n + n/int64(len(t.messages[0]))) % int64(len(t.conns)) // so that a connection does not get the same ones each time
 	m := t.messages[i][which]
-	answer, err := t.conns[i].send(ctx, s.clock.Add(time.Duration(s.due)+limit), m, t.next.Add(1), s)
+	answer, err := t.conns[i].send(d.begin(time.Duration(s.due-s.sent)+limit), m, t.next.Add(1), s)
+	d.end()
 	if err == nil {
 		kind, err = judge(m, answer)
 	} else {
-		kind = kindOf(ctx, err)
+		kind = kindOf(d.parent, err)
 	}
 	s.done = s.now()
 	return kind, err
