@@ -51,7 +51,7 @@ func (c *Ctx) Unfit(id string, keys []string) string {
 	var wrong *bindingError
 	switch {
 	case err == nil:
-		if other := set.shadow(id); other != nil {
+		if other := set.conflict(id); other != nil {
 			return fmt.Sprintf("%s has it: %s", other.ID, other.Title)
 		}
 		return ""
@@ -66,8 +66,8 @@ func (c *Ctx) Unfit(id string, keys []string) string {
 	return wrong.Error()
 }
 
-// shadow is an action with a key of another one, of which one is a screen's and one the shell's and which do not mean the same.
-func (r *actionSet) shadow(id string) *Action {
+// conflict is an action with a key of another one, of which one is a screen's and one the shell's and which do not mean the same.
+func (r *actionSet) conflict(id string) *Action {
 	x, others := r.byID[id], r.global
 	if slices.Contains(r.global, x) {
 		others = nil
