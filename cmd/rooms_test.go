@@ -21,7 +21,7 @@ var sizes = []struct {
 	lines int
 }{
 	{"session/base", 6_680},
-	{"session/config", 11_260},
+	{"session/config", 11_360},
 	{"session/wire", 9_850},
 	{"session/offer", 8_900},
 	{"session/auth", 5_900},
@@ -38,7 +38,7 @@ var sizes = []struct {
 	{"tui", 22_680},
 	{"views", 29_230},
 	{"cmd", 23_600},
-	{"", 239_000},
+	{"", 239_150},
 }
 
 // tests is how many lines all tests have.

@@ -82,6 +82,7 @@ func (e *entry) check() {
 	}
 }
 
+// noNUL refuses a value that a C string would cut short: the process would be started with something else than is shown.
 func (e *entry) noNUL(field, value string) {
 	if strings.IndexByte(value, 0) >= 0 {
 		e.problem(field, "has a NUL byte in it")
@@ -98,6 +99,7 @@ func (e *entry) checkURL() {
 // HeaderFits reports whether a header can be sent as it is.
 func HeaderFits(name, value string) bool { return headerName(name) && headerValue(value) }
 
+// headerValue reports whether a value ends no header and begins none.
 func headerValue(s string) bool { return !strings.ContainsAny(s, "\r\n\x00") }
 
 // headerName is RFC 9110's token.

@@ -63,7 +63,7 @@ func ownsNames(names ...string) func(string) bool {
 	return func(path string) bool { return slices.Contains(names, strings.ToLower(filepath.Base(path))) }
 }
 
-// namedIn is named for files in a folder of one of these names.
+// namedIn is ownsNames for files in a folder of one of these names.
 func namedIn(folders []string, names ...string) func(string) bool {
 	return func(path string) bool {
 		return ownsNames(names...)(path) && slices.Contains(folders, strings.ToLower(filepath.Base(filepath.Dir(path))))
@@ -125,6 +125,7 @@ func (o Options) candidates() []candidate {
 	})
 }
 
+// userFiles are the user's files of a program, "" among them for one whose folder is not known.
 func (d *Dialect) userFiles(o Options) []string {
 	if d.user == nil {
 		return nil
@@ -132,6 +133,7 @@ func (d *Dialect) userFiles(o Options) []string {
 	return d.user(o)
 }
 
+// projectFiles are those of the working folder, patterns replaced by the files that fit.
 func (d *Dialect) projectFiles(o Options) (files []string) {
 	for _, f := range d.project {
 		folder, pattern := path.Split(f)
@@ -177,6 +179,7 @@ func appFolder(o Options) string {
 	return o.xdg("XDG_CONFIG_HOME", ".config")
 }
 
+// abs is a path that the user names, relative to the working folder.
 func (o Options) abs(path string) string {
 	if filepath.IsAbs(path) || o.Cwd == "" {
 		return filepath.Clean(path)
@@ -187,6 +190,7 @@ func (o Options) abs(path string) string {
 // words is a set of keys.
 type words map[string]bool
 
+// set makes one of these keys.
 func set(keys ...string) words {
 	w := words{}
 	for _, k := range keys {

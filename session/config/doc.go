@@ -3,7 +3,7 @@
 //
 // # Which files
 //
-// With Options.Files (--config) those files and nothing else. Otherwise, in
+// With Options.Files those files and nothing else. Otherwise, in
 // this order, which is also the order of precedence:
 //
 //  1. $MCPHUD_CONFIG, or else mcphud/mcphud.yaml in the user's config folder
@@ -27,7 +27,20 @@
 //
 // # Trust
 //
-// Entries with Source.Project set come from the working folder. Nothing may start them before Trust.Trusted says yes.
+// Some entries were written by somebody else: those of the working folder (Source.Project), and those made from a published
+// description (Source.Published). Nothing may start one before Trust.Trusted says yes; see Source.NeedsTrust.
+//
+// # Writing back
+//
+// Options.AddEntry, EditEntry, RemoveEntry and their like give a [Change], which shows what a file would become; Change.Save writes it. What is not
+// about the entry stays byte by byte: comments, order, what only the file's program knows. Where that cannot be had the change is
+// refused, and never half made.
+//
+// # Where is what
+//
+// load.go merges files, document.go parses one, dialect.go has the table of their formats, entry.go reads an entry, expand.go its variables, check.go what it
+// must be; server.go and settings.go are what comes out. write.go and its neighbours change files, encode.go writes an entry in a dialect, mask.go and
+// describe.go are for showing one, follow.go reads files again when they change.
 //
 // # Below it
 //

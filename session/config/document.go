@@ -25,8 +25,8 @@ const (
 	maxJSON  = 32 << 20
 	maxYAML  = 64 << 10
 	maxTOML  = 1 << 20 // Codex notes every project that it trusts
-	maxDepth = 200
-	maxWarn  = 50 // per file
+	maxDepth = 200     // levels of brackets, and of indentation
+	maxWarn  = 50      // per file
 )
 
 // Warning is something about a file that its author should know. The rest of the file, and every other file, was read.
@@ -52,18 +52,20 @@ func (w Warning) String() string {
 // Error makes a Warning about a file that could not be read an error.
 func (w Warning) Error() string { return w.String() }
 
-// document is one parsed file.
+// document is one parsed file. One goroutine has it.
 type document struct {
 	file     string
 	root     node
-	lines    lines
-	spent    int
-	warnings []Warning
-	silenced bool
+	lines    lines     // where each line begins
+	spent    int       // values read so far, see spend
+	warnings []Warning // at most maxWarn, none twice
+	silenced bool      // there were more
 }
 
+// position is the line and column of an offset, both 1-based, the column in bytes.
 func (d *document) position(offset int) (line, col int) { return d.lines.at(offset) }
 
+// warnAt adds a warning. Like all messages here it must not quote a value: that may be a secret.
 func (d *document) warnAt(line, col int, format string, args ...any) {
 	if len(d.warnings) >= maxWarn {
 		if !d.silenced {
@@ -189,6 +191,7 @@ func parse(path string, b []byte) (*document, error) {
 	return d, nil
 }
 
+// firstInvalid is the offset of the first byte that is not UTF-8, -1 if all are.
 func firstInvalid(b []byte) int {
 	if utf8.Valid(b) {
 		return -1
@@ -276,7 +279,7 @@ func yamlError(err error) (line, col int, msg string) {
 	return 0, 0, firstLine(err.Error())
 }
 
-// hujson gives the position in its text only.
+// jsonError takes the error of hujson apart, which gives the position in its text only.
 func jsonError(err error) (line, col int, msg string) {
 	m := regexp.MustCompile(`^hujson: line (\d+), column (\d+): `).FindStringSubmatch(err.Error())
 	if m == nil {
@@ -287,6 +290,7 @@ func jsonError(err error) (line, col int, msg string) {
 	return line, col, firstLine(err.Error()[len(m[0]):])
 }
 
+// firstLine is what of somebody else's error is shown: its first line, bounded.
 func firstLine(s string) string { return clip(text.FirstLine(s)) }
 
 // YAML is the syntax tree of a YAML file, nil for an empty one. What could exhaust the parser is refused. The error is a Warning

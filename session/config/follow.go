@@ -10,7 +10,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/files"
 )
 
-// Equal reports whether two entries say the same, wherever they stand.
+// Equal reports whether two entries say the same, wherever they stand: what runs or is contacted (Fingerprint), and everything else that a session goes
+// by. Variables are compared by name, as the file has them.
 func (s Server) Equal(o Server) bool {
 	return s.Fingerprint() == o.Fingerprint() && s.comparableText() == o.comparableText()
 }
@@ -40,7 +41,8 @@ const (
 )
 
 // Follow reads the files of o again whenever one of them changes, appears or goes away, until ctx ends. read is what was read before.
-// A file that cannot be read any more keeps the servers that it had. take is called by one goroutine, with what was read before as well.
+// A file that cannot be read any more keeps the servers that it had. take is called by one goroutine, with what was read before as well. Follow
+// returns only when ctx ends; it gives a file time to be written to its end before it reads it.
 func Follow(ctx context.Context, o Options, read Set, take func(before, now Set)) {
 	seen := map[string]files.Stamp{}
 	for _, f := range read.Looked {

@@ -11,16 +11,16 @@ import (
 	"github.com/mcphud/mcphud/session/config/setup"
 )
 
-// Set is everything the configuration files say, merged.
+// Set is everything the configuration files say, merged. It is a snapshot of when they were read; see Follow.
 type Set struct {
-	Servers  []Server
+	Servers  []Server // in order of precedence; no name is there twice
 	Settings Settings
-	Files    []File // those that exist, in order of precedence
-	Looked   []File // all that were looked for, in order of precedence
-	Warnings []Warning
+	Files    []File    // those that exist, in order of precedence
+	Looked   []File    // all that were looked for, in order of precedence
+	Warnings []Warning // of all files, each with its own
 }
 
-// File is a configuration file that was found.
+// File is a configuration file that was found, or in Set.Looked only looked for.
 type File struct {
 	Path    string `json:"path"`
 	Dialect string `json:"dialect"`
@@ -102,6 +102,7 @@ func (s *Set) add(e Server, seen map[string][]int) {
 	s.Servers = append(s.Servers, e)
 }
 
+// givenName is the name that the entry has in its file.
 func (s Server) givenName() string {
 	if s.Given != "" {
 		return s.Given
@@ -116,11 +117,13 @@ func (s Server) sameOptions(later Server) bool {
 		same(s.MaxFrame, later.MaxFrame)
 }
 
+// same reports whether a later value says nothing, or nothing else.
 func same[T comparable](have, later T) bool {
 	var none T
 	return later == none || later == have
 }
 
+// asWarning is an error about a file, of this package or of the file system, as a Warning.
 func asWarning(path string, err error) Warning {
 	var w Warning
 	if errors.As(err, &w) {
@@ -143,6 +146,7 @@ func loadFile(o Options, c candidate) ([]Server, Settings, *document, error) {
 	return loadBytes(o, c, b)
 }
 
+// loadBytes is loadFile for a text at hand: the servers in the order of the file, resolved.
 func loadBytes(o Options, c candidate, b []byte) (out []Server, st Settings, d *document, err error) {
 	if d, err = parse(c.path, b); err != nil {
 		return nil, Settings{}, nil, err
@@ -226,17 +230,18 @@ func readRoot(o Options, d *document, c candidate) ([]*entry, Settings, error) {
 	return r.entries, r.settings, nil
 }
 
+// reader reads the servers and settings of one file.
 type reader struct {
 	doc      *document
 	dialect  *Dialect
-	cwd      string
-	src      Source
+	cwd      string // Options.Cwd, for dialects that have servers by project
+	src      Source // of every entry, but for the line
 	entries  []*entry
 	settings Settings
-	found    bool
-	inputs   []setup.Input
-	excluded []string // servers that the program does not connect, whatever their entries say
-	allowed  []string // the only ones that it connects; empty for all
+	found    bool          // the file has a list of servers, empty or not
+	inputs   []setup.Input // that the file declares for its entries
+	excluded []string      // servers that the program does not connect, whatever their entries say
+	allowed  []string      // the only ones that it connects; empty for all
 }
 
 // servers reads the lists of servers that an object has.
@@ -281,6 +286,7 @@ func (r *reader) mcp(n node) {
 	}
 }
 
+// list reads a list of servers: an object by their names, or an array whose elements have an id or a name. key is for warnings.
 func (r *reader) list(key string, n node) {
 	switch k := n.kind(); k {
 	case object:

@@ -80,10 +80,10 @@ type oauthText struct {
 type textKind int
 
 const (
-	textName textKind = iota
-	textURL
-	textSecret
-	textFile
+	textName   textKind = iota // shown as it is, but for secrets that were expanded into it
+	textURL                    // shown without what is secret in a URL
+	textSecret                 // never shown
+	textFile                   // a path, relative to the folder of the file that has the entry
 )
 
 // texts are the members that are one string.

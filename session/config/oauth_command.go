@@ -48,6 +48,7 @@ func (s Server) TokenVariables() (names []string) {
 	return []string{name}
 }
 
+// notInNames matches what cannot be in the name of a variable.
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
 // WithToken is s with the token in its environment.
@@ -84,6 +85,7 @@ func (s Server) CheckToken() error {
 	return nil
 }
 
+// misplacedToken is the first field with a TokenReference that nothing can stand for, and why; "" for none.
 func (s Server) misplacedToken() (field, why string) {
 	for _, k := range sortedKeys(s.Env) {
 		if !strings.Contains(s.Env[k], TokenReference) {

@@ -9,7 +9,7 @@ import (
 // Options says where to look. The zero value looks nowhere; System fills it
 // from the process. Tests fill it by hand, so nothing here is global.
 type Options struct {
-	Files []string // --config: read these and nothing else
+	Files []string // read these and nothing else; one that is not there is an error then
 
 	Home string // the user's home folder; "" reads no file below it
 	Cwd  string // the working folder; "" reads no project file
@@ -36,6 +36,7 @@ func System(files ...string) (Options, error) {
 	return Options{Files: files, Home: home, Cwd: cwd, OS: runtime.GOOS, LookupEnv: os.LookupEnv}, nil
 }
 
+// env is the value of a variable that names a folder or file, "" for one that is not set.
 func (o Options) env(name string) string {
 	if o.LookupEnv == nil {
 		return ""
@@ -44,6 +45,7 @@ func (o Options) env(name string) string {
 	return v
 }
 
+// goos is OS, or this system's.
 func (o Options) goos() string {
 	if o.OS == "" {
 		return runtime.GOOS

@@ -21,6 +21,7 @@ type Published struct {
 // published. Nothing starts such a one before the user has seen it and agreed.
 func (s Source) NeedsTrust() bool { return s.Project || s.Published != nil }
 
+// describe adds what a person should know of the publisher before the server starts, warnings first.
 func (p *Published) describe(add func(label, value string)) {
 	for _, w := range p.Warnings {
 		add("!!", w)

@@ -123,6 +123,7 @@ func (c *Change) noteOtherNames() {
 	}
 }
 
+// errChanged is the error of a change that would undo what another program did meanwhile.
 func (c *Change) errChanged() error {
 	return &EditError{File: c.File, Message: "changed while it was edited; it was left as it is", Next: "look at it, and try again"}
 }

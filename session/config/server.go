@@ -52,11 +52,11 @@ func TransportName(transport string) string {
 
 // What a zero field of Server stands for.
 const (
-	DefaultTimeout        = 30 * time.Second
-	DefaultMaxTimeout     = 5 * time.Minute
+	DefaultTimeout        = 30 * time.Second // of a request without progress
+	DefaultMaxTimeout     = 5 * time.Minute  // of a request in all
 	DefaultConnectTimeout = 15 * time.Second // over HTTP
 	DefaultStartTimeout   = 2 * time.Minute  // over stdio: a package runner may have to download the server first
-	DefaultMaxFrame       = 64 << 20
+	DefaultMaxFrame       = 64 << 20         // bytes
 )
 
 // ConnectLimit is how long connecting may take: ConnectTimeout, or the default of the transport.
@@ -70,7 +70,8 @@ func (s Server) ConnectLimit() time.Duration {
 	return DefaultConnectTimeout
 }
 
-// Server is one MCP server as its user configured it, variables expanded.
+// Server is one MCP server as its user configured it, variables expanded. It is a value, whose copies share maps and slices: whoever
+// changes one of these clones it first. It has secrets in it (Env, Headers, OAuth, the URL), as its JSON has: Masked is for showing it.
 type Server struct {
 	// Name is unique within a Set.
 	Name string `json:"name"`
@@ -80,8 +81,8 @@ type Server struct {
 	// Unnamed says that nobody chose Name: it was made from the command or URL, and what the server calls itself is better.
 	Unnamed bool `json:"-"`
 
-	Transport string            `json:"transport"` // Stdio, HTTP, SSE, WS or Auto
-	Command   string            `json:"command,omitempty"`
+	Transport string            `json:"transport"`         // Stdio, HTTP, SSE, WS or Auto
+	Command   string            `json:"command,omitempty"` // "" for a server that is only reached by its URL; no shell is involved
 	Args      []string          `json:"args,omitempty"`
 	Env       map[string]string `json:"env,omitempty"`     // added to the inherited environment
 	EnvFile   string            `json:"envFile,omitempty"` // only with Options.Literal: else its variables are in Env

@@ -10,7 +10,7 @@ import (
 )
 
 // Settings are what a mcphud.yaml or mcp.yaml says about all servers together.
-// Zero stands for the default.
+// Zero stands for the default. Where several files say something the first in the order of precedence is in force; Given has them all.
 type Settings struct {
 	Pool         Pool  `json:"pool"`
 	AutoDiscover *bool `json:"auto_discover,omitempty"` // whether a server's tools are registered when it connects; true also connects the file's servers at start, which nil does not
@@ -132,6 +132,7 @@ func (s *Settings) read(d *document, m member) bool {
 // nothing is a pattern that no name matches.
 const nothing = `[^\s\S]`
 
+// readOne reads the setting of that name; false if there is none. A value that does not fit is left out with a warning, but for a pattern that restricts.
 func (s *Settings) readOne(d *document, name string, m member) bool {
 	var err error
 	switch p := s.setting(name).(type) {
@@ -179,6 +180,7 @@ func CheckClientMetadataURL(text string) error {
 	return nil
 }
 
+// give notes where a setting is written.
 func (s *Settings) give(name string, at Given) {
 	if s.Given == nil {
 		s.Given = map[string][]Given{}

@@ -72,6 +72,7 @@ func ParseTree(file string, raw []byte) (Tree, error) {
 	return t, nil
 }
 
+// tree is a value for readers of other packages, at most mostLevels deep from depth on.
 func (n node) tree(depth int) Node {
 	out := Node{Shape: Shape(n.kind())}
 	out.Line, out.Col = n.pos()
@@ -96,6 +97,7 @@ func (n node) tree(depth int) Node {
 	return out
 }
 
+// tooDeep reports, with a warning, that what is in a value is left out.
 func (n node) tooDeep(depth int) bool {
 	if depth >= mostLevels {
 		line, col := n.pos()
@@ -117,9 +119,9 @@ func (n Node) Get(key string) (Node, bool) {
 
 // Variables expands what belongs to one server, and remembers which variables that took.
 type Variables struct {
-	Lookup func(string) (string, bool)
+	Lookup func(string) (string, bool) // of the value of a variable; nil: none is set
 
-	secrets, names []string
+	secrets, names []string // values of variables that are named like secrets, and the names of all that were expanded
 }
 
 // Expand replaces ${NAME} and ${NAME:-default} in s. The error names a variable that is not set.

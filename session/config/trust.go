@@ -49,7 +49,7 @@ func (s Server) fingerprint(presets ...string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// An empty list says the same as none.
+// norm is a list as it is hashed: an empty one says the same as none.
 func norm(s []string) []string {
 	if len(s) == 0 {
 		return nil
@@ -57,6 +57,7 @@ func norm(s []string) []string {
 	return s
 }
 
+// normMap is norm for a map.
 func normMap(m map[string]string) map[string]string {
 	if len(m) == 0 {
 		return nil
@@ -64,8 +65,8 @@ func normMap(m map[string]string) map[string]string {
 	return m
 }
 
-// Trust remembers which entries of project files the user allowed to start. Each permission is a file of its own (mode
-// 0600), so that two mcphuds at once cannot lose one another's.
+// Trust remembers which entries that somebody else wrote the user allowed to start. Each permission is a file of its own (mode
+// 0600), so that two mcphuds at once cannot lose one another's. Nothing is kept in memory: what another process allows counts at once.
 type Trust struct{ dir string }
 
 // OpenTrust keeps permissions below dir, a state folder; see Options.StateDir.

@@ -81,10 +81,10 @@ func (o Options) Destination(to string) (Destination, error) {
 	return candidate{path: path, dialect: dialectOf(path), project: o.Cwd != "" && strings.HasPrefix(path, o.Cwd+string(filepath.Separator))}.destination(err == nil), nil
 }
 
-// Change is what a file would become. Nothing is written before Save.
+// Change is what a file would become. Nothing is written before Save. It was checked that the file can still be read and that no other entry differs.
 type Change struct {
 	File   string // with symbolic links resolved
-	Server string
+	Server string // the name of the entry, after the change
 	Before []byte // nil where there is no file
 	After  []byte
 	Notes  []string // what the file cannot say, and what else its owner should know
@@ -92,7 +92,7 @@ type Change struct {
 	Next   string   // what makes the program read the file again
 	Line   int      // of the entry in the file that has it: After, or Before where it is removed
 
-	secrets []string
+	secrets []string                // of all entries, before and after, as they stand in the text: Diff hides them
 	plan    func() (*Change, error) // makes the change of the file as it is by then; nil where it is of Before alone
 	entry   written                 // that is changed, as it was
 }
@@ -263,6 +263,7 @@ func (o Options) duplicateEntry(src Source, name, to string) (*Change, error) {
 	})
 }
 
+// duplicate writes an entry once more under the name to, behind the others of its list.
 func (f *opened) duplicate(at *Server, to string) error {
 	entry, ok := f.doc.Value(at.path).(rewrite.Object)
 	if !ok {
@@ -298,6 +299,7 @@ func (f *opened) checkName(name string) error {
 	return nil
 }
 
+// rename gives an entry another name: that of its member, or in a list its id or name.
 func (f *opened) rename(at *Server, to string) (err error) {
 	last := len(at.path) - 1
 	if f.doc.IsList(at.path[:last]) {

@@ -42,14 +42,15 @@ func (f *opened) exclude(name string, out bool) error {
 
 // opened is a file that is about to be changed.
 type opened struct {
-	candidate
-	o       Options
-	before  []byte
-	doc     *rewrite.Doc
-	servers []Server // as they are written
-	entry   written  // of openEntry
+	candidate // its path with links resolved
+	o         Options
+	before    []byte       // nil for a file that is not there
+	doc       *rewrite.Doc // what it becomes
+	servers   []Server     // as they are written
+	entry     written      // of openEntry
 }
 
+// dialectOr is the dialect of that name, or else that of a path.
 func dialectOr(name, path string) *Dialect {
 	if d, err := dialectNamed(name); err == nil {
 		return d
@@ -114,6 +115,7 @@ func (o Options) openEntry(src Source, name string) (*opened, *Server, error) {
 	return f, found, nil
 }
 
+// writtenAt is the entry at a path, as it stands there now.
 func writtenAt(doc *rewrite.Doc, path []string) written {
 	return written{strings.Join(path[:len(path)-1], "\x00"), doc.Value(path)}
 }

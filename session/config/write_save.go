@@ -47,8 +47,10 @@ func (c *Change) Diff() string {
 	return out
 }
 
+// hunkHead matches the head of a hunk, of which the lines are shifted by those that were skipped.
 var hunkHead = lazyPattern(`^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@`)
 
+// shiftLine is the number of a line, further down by so many.
 func shiftLine(line string, by int) string {
 	n, _ := strconv.Atoi(line) // digits
 	return strconv.Itoa(n + by)

@@ -96,6 +96,7 @@ func Violations(schema []byte) []string {
 	return all
 }
 
+// fieldProblem is what of one property is outside of the subset, "" for nothing.
 func fieldProblem(field []byte) string {
 	allowed := []string{"type", "title", "description", "default"}
 	switch t := jsonrpc.GetString(field, "type"); t {

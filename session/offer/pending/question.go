@@ -78,8 +78,8 @@ type Record struct {
 	Question
 	Result json.RawMessage // what was answered; nil where nothing was
 	Fault  *jsonrpc.Error  // what was answered instead of a result
-	By     string          // who answered: "you", or the name of a rule; "" where nobody did
-	Why    string          // why nobody did
+	By     string          // who answered: "you", the name of a rule, or the server's title where it reported its page as visited; "" where nobody did
+	Why    string          // why nobody did; "" where somebody did
 	Over   time.Time
 	// Completed says that the server reported the page of a URL as done (notifications/elicitation/complete).
 	Completed bool

@@ -53,7 +53,8 @@ type Queue struct {
 	rev atomic.Uint64
 
 	mu sync.Mutex
-	// Guarded by mu. A question is in open from add to remove, and then, or where it was refused at once, in ended or unanswered.
+	// Guarded by mu. A question is in open from add to remove, and then in ended; one that nobody was there for is in unanswered as well. One that
+	// add refuses is in none of them.
 	last       uint64              // the ID of the latest question
 	open       map[uint64]*waiting // by ID, at most maxOpen
 	bytes      int                 // params of open
@@ -94,6 +95,7 @@ func (q *Queue) Attended() bool { return q != nil && q.o.Attended }
 // Rev grows with every change of Open and History.
 func (q *Queue) Rev() uint64 { return q.rev.Load() }
 
+// turnKey finds what InTurn was given.
 type turnKey struct{}
 
 // InTurn makes a question that is asked with the context call left when the rules leave it to a person. Whoever asks several asks
@@ -103,7 +105,8 @@ func InTurn(ctx context.Context, left func()) context.Context {
 }
 
 // Ask waits until x is answered: by a rule, by a person, or not at all. changed is called when Open has changed. A fault with
-// CodeDeclined was chosen by a person; an end of ctx gives context.Cause(ctx) as err.
+// CodeDeclined was chosen by a person, or prepared by one; an end of ctx gives context.Cause(ctx) as err. Any other fault is for the server too: nobody is there,
+// or too many questions wait. ID, Kind, At and Deadline of x are set here.
 func (q *Queue) Ask(ctx context.Context, x Question, changed func()) (result json.RawMessage, fault *jsonrpc.Error, err error) {
 	x.Kind, x.At = KindOf(x.Method, x.Params), time.Now()
 	if d, ok := ctx.Deadline(); ok {
@@ -303,7 +306,8 @@ func errGone(why string) error {
 	return &failure.Error{Kind: failure.NotFound, Stage: "answering", Message: "nobody waits for this answer any more: " + why, Next: "call again if it is still wanted"}
 }
 
-// Complete takes notifications/elicitation/complete of a server: the page of a URL was visited.
+// Complete takes notifications/elicitation/complete of a server: the page of a URL was visited. A question about it that is open is accepted by that, and one
+// that is over is marked. Only the server that asked can say so; one page may be asked about more than once.
 func (q *Queue) Complete(server string, params []byte) {
 	id := jsonrpc.GetString(params, "elicitationId")
 	if id == "" {

@@ -15,24 +15,25 @@ import (
 // Script answers questions with what was prepared for them: by rules, of which the first that fits answers, any number of times;
 // then by answers, one to a question in their order, of which a last accept, decline or cancel goes on.
 type Script struct {
-	rules []condition
-
-	mu      sync.Mutex
+	// Set by Add, before the first question.
+	rules   []condition
 	answers []prepared
-	used    int
+
+	mu   sync.Mutex // guards used
+	used int        // the answers before this one were given
 }
 
 // prepared is an action, or an object.
 type prepared struct {
-	action string
-	object json.RawMessage
+	action string          // Accept, Decline or Cancel; "" where object is set
+	object json.RawMessage // of a form its content, of anything else the whole result
 }
 
 // condition is a rule: what of it is empty fits all questions.
 type condition struct {
-	kind    string
-	server  string
-	message string   // part of what the server says, whatever the case
+	kind    string   // one of ruleKinds
+	server  string   // its name, or its title
+	message string   // part of what the server says, in lower case
 	fields  []string // that the form has
 	answer  prepared
 }
@@ -72,6 +73,7 @@ func (s *Script) Add(raw []byte) error {
 	return bad
 }
 
+// prepare reads an action or an object.
 func prepare(raw []byte) (prepared, error) {
 	switch word := string(raw); {
 	case slices.Contains([]string{Accept, Decline, Cancel}, word):
@@ -85,6 +87,7 @@ func prepare(raw []byte) (prepared, error) {
 	return prepared{object: raw}, nil
 }
 
+// conditionOf reads one rule. A key that it does not know is an error: the rule would fit more than its writer meant.
 func conditionOf(rule []byte) (c condition, err error) {
 	answered := false
 	walked := jsonrpc.Members(rule, func(key string, value []byte) bool {
@@ -160,6 +163,7 @@ func (s *Script) Answer(_ context.Context, q Question) (result json.RawMessage, 
 	return nil, errUnfit("no rule fits it"), false
 }
 
+// errUnfit says why what was prepared does not answer a question.
 func errUnfit(format string, args ...any) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: fmt.Sprintf(format, args...)}
 }
@@ -190,6 +194,7 @@ func (p prepared) answerTo(q Question) (result json.RawMessage, fault *jsonrpc.E
 	return nil, errUnfit("%s has no defaults to accept: it takes a whole result", text.Clip(q.Method, 100)), false
 }
 
+// joinClipped lists names in a line, however many a server has thought of.
 func joinClipped(names []string) string {
 	const most = 20
 	list := strings.Join(names[:min(len(names), most)], ", ")
@@ -204,6 +209,7 @@ func (c *condition) isFor(k Kind) bool {
 	return c.kind == "" || c.kind == string(k) || c.kind == "elicitation" && (k == Form || k == URL)
 }
 
+// fits reports whether a question is what the rule says, in all that it says.
 func (c *condition) fits(q Question) bool {
 	if !c.isFor(q.Kind) {
 		return false

@@ -22,7 +22,8 @@ type Page struct {
 	Why, Next string
 }
 
-// PageOf judges the URL of an elicitation: only https is opened, and http on this machine.
+// PageOf judges the URL of an elicitation: only https is opened, and http on this machine. Nothing is looked up or fetched: what it says is by how the URL
+// is written (2025-11-25, client/elicitation, "Safe URL Handling").
 func PageOf(raw string) Page {
 	no := func(p Page, why, next string) Page {
 		p.Why, p.Next = why, next

@@ -46,12 +46,12 @@ type Mux struct {
 	t   transport.Transport
 	tap transport.Tap
 
-	// Set before start.
-	OnNotify func(env jsonrpc.Envelope, frame []byte)
-	OnServe  func(ctx context.Context, env jsonrpc.Envelope) ([]byte, *jsonrpc.Error)
-	OnLost   func(error) // on a goroutine of its own
-	OnChange func()      // something that Status shows changed
-	http     bool
+	// Set before start, and not changed after it. Only OnServe is required.
+	OnNotify func(env jsonrpc.Envelope, frame []byte)                                 // on the goroutine that reads, which waits for it
+	OnServe  func(ctx context.Context, env jsonrpc.Envelope) ([]byte, *jsonrpc.Error) // a goroutine for each request; ctx ends when nobody waits for the answer
+	OnLost   func(error)                                                              // on a goroutine of its own, once, and not because of Close
+	OnChange func()                                                                   // something that Status shows changed; must be quick
+	http     bool                                                                     // messages have headers
 
 	ctx    context.Context // ends with the mux
 	cancel context.CancelFunc
@@ -79,7 +79,7 @@ type Mux struct {
 type pending struct {
 	id       uint64
 	spec     *Request
-	token    string
+	token    string // the progress token as on the wire; "" where none is asked for
 	params   []byte // as sent, with the progress token
 	started  time.Time
 	seq      uint64        // of the request in the journal
