@@ -84,7 +84,7 @@ func New(o Options) (*Agent, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	a := &Agent{o: o, log: o.Logger, done: make(chan struct{})}
+	a := &Agent{o: o, log: o.Logger, done: make(chan struct{})} // log becomes one that hides secrets in build
 	if err := a.build(); err != nil {
 		return nil, fmt.Errorf("agent: %w", errors.Join(store.Explained(o.Store, err), a.closeParts()))
 	}
@@ -101,7 +101,8 @@ func (a *Agent) URL() string {
 // Handler is the agent's whole HTTP surface, for a server of the caller's.
 func (a *Agent) Handler() http.Handler { return a.front.Handler() }
 
-// Start listens. When it returns without an error the agent answers at URL, until Close. ctx bounds the starting only.
+// Start listens. When it returns without an error the agent answers at URL, until Close. ctx bounds the starting only. An agent starts once, and not
+// after Close; nothing here keeps a caller from it.
 func (a *Agent) Start(ctx context.Context) error {
 	lns, err := listen.Listen(ctx, a.o.Host, a.o.Port)
 	if err != nil {
@@ -178,6 +179,7 @@ func (a *Agent) Close(ctx context.Context) error {
 	a.mu.Lock()
 	web := a.web
 	a.mu.Unlock()
+	// First what takes calls, then what carries their answers, at last what both kept things in: whatever still runs finds the parts below it.
 	drained := a.queue.Drain(ctx)
 	closed := a.front.Close(ctx)
 	if web != nil {

@@ -111,7 +111,8 @@ func (a *Agent) toolTimeout(tool string, params []byte) time.Duration {
 	return asked + time.Second // the sandbox tells better why it stopped
 }
 
-// taskPolicy is how calls of tools that say nothing about it become tasks. The tools of the everything profile say.
+// taskPolicy is how calls of tools that say nothing about it become tasks. The tools of the everything profile say. Elsewhere any
+// call may become one, and asks for input before that.
 func (a *Agent) taskPolicy() task.Policy {
 	if a.o.Profile == Everything {
 		return task.Policy{Async: true}
@@ -167,7 +168,8 @@ func (a *Agent) newEngine(complete *completer) *server.MCPServer {
 	return server.NewMCPServer(a.o.Name, a.o.Version, options...)
 }
 
-// instructions are for the language model that uses the agent (initialize and server/discover have them).
+// instructions are for the language model that uses the agent (initialize and server/discover have them). A model reads them with every conversation, so
+// they are short.
 var instructions = map[Profile]string{
 	Demo:       "Search the knowledge base before you answer questions about the Model Context Protocol or mcphud. Most tools need a tenant_id; any name will do, and what one tenant makes no other sees.",
 	Everything: "One tool, resource or prompt for each feature of the protocol, to see what a client does with it.",

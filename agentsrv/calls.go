@@ -9,7 +9,8 @@ import (
 	"github.com/mcphud/mcphud/session/serve/ingress"
 )
 
-// calls lets the agent call others.
+// calls lets the agent call others. Hops are counted on, so that a loop of agents ends with too many hops; and who waits for another agent
+// holds no slot of the queue meanwhile, or two agents with one slot each could wait for one another for ever.
 func (a *Agent) calls(p *parts) error {
 	d, err := delegate.New(delegate.Options{
 		Trace:  telemetry.Request,

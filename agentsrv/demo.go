@@ -27,7 +27,8 @@ import (
 	"github.com/mcphud/mcphud/session/serve/chat"
 )
 
-// demo adds what makes the agent useful.
+// demo adds what makes the agent useful. The features know each other by functions alone, which are joined here: an agentlet searches, looks up entities
+// and calls tools without knowing where they are.
 func (a *Agent) demo(p *parts) error {
 	base, err := a.library()
 	if err != nil {
@@ -150,6 +151,7 @@ func (a *Agent) afterList(ctx context.Context, id any, r *mcp.ListResourcesReque
 	}
 }
 
+// searchIn is the search of agentlets in the knowledge base of a tenant.
 func searchIn(base *kb.Library) func(context.Context, string, string, int) ([]agentlet.Hit, error) {
 	return func(ctx context.Context, tenant, query string, limit int) ([]agentlet.Hit, error) {
 		// What is quoted without a model is sentences with words of the question.
@@ -165,6 +167,7 @@ func searchIn(base *kb.Library) func(context.Context, string, string, int) ([]ag
 	}
 }
 
+// mentionsIn finds the entities of a tenant that a text names.
 func mentionsIn(graph *entity.Graph) func(context.Context, string, string, int) ([]agentlet.Mention, error) {
 	return func(ctx context.Context, tenant, text string, limit int) ([]agentlet.Mention, error) {
 		found, err := graph.Mentions(ctx, tenant, text, limit)
@@ -209,7 +212,8 @@ func (a *Agent) callTool(ctx context.Context, name string, arguments json.RawMes
 	return res, nil
 }
 
-// run is the engine alone, without a transport around it.
+// run is the engine alone, without a transport around it. An error of the engine is told as text: who calls a tool from within another one has a tool
+// result to put it into.
 func (a *Agent) run(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
 	switch m := a.engine.HandleMessage(ctx, jsonrpc.NewRequest(x.ID, x.Method, x.Params)).(type) {
 	case mcp.JSONRPCResponse:

@@ -9,8 +9,8 @@ import (
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
 
-// stateKey is what seals the state that a client brings back, perhaps to another agent: those of one name that share a queue or a
-// PostgreSQL database have the same, which the first of them made.
+// stateKey is what seals the state that a client brings back (requestState of 2026-07-28), perhaps to another agent: those of one name that share a queue or a
+// PostgreSQL database have the same, which the first of them made. Any other agent makes its own at each start, so that a state does not outlive it. 32 bytes.
 func (a *Agent) stateKey(ctx context.Context) ([]byte, error) {
 	if a.conn != nil {
 		keys, err := a.conn.Agree(ctx, "mcphud_keys_"+natsconn.Name(a.o.Name), "state")

@@ -120,7 +120,8 @@ type Options struct {
 	Logger *slog.Logger // nil discards
 }
 
-// complete fills in the defaults, and refuses what cannot be served, so that New opens nothing for nothing.
+// complete fills in the defaults, and refuses what cannot be served, so that New opens nothing for nothing. Whether the agent may listen at Host without a token
+// is not judged here but by tenant.MustAuth, which knows what counts as one.
 func (o *Options) complete() error {
 	o.Name = cmp.Or(o.Name, "mcphud-agent")
 	o.Version = cmp.Or(o.Version, "1.0.0")

@@ -71,7 +71,7 @@ func (a *Agent) wrap() func(http.Handler) http.Handler {
 	return nil
 }
 
-// routes are the pages beside the MCP endpoint, for callers that may use that too.
+// routes are the pages beside the MCP endpoint, for callers that may use that too: tasks, the queue, status and metrics.
 func (a *Agent) routes() map[string]http.Handler {
 	pages := a.tasks.Routes()
 	maps.Copy(pages, a.telemetry.Private())

@@ -56,7 +56,7 @@ func (p *parts) add(features ...any) {
 	}
 }
 
-// register puts everything on a server.
+// register puts everything on a server. Of two tools of one name the later one would win in silence; RegisterTools looks for that.
 func (p *parts) register(s *server.MCPServer) {
 	s.AddTools(p.tools...)
 	s.AddResources(p.resources...)
@@ -67,7 +67,7 @@ func (p *parts) register(s *server.MCPServer) {
 // completer asks each feature that completes; mcp-go takes one provider only. Names are unique, so that at most one has
 // an answer.
 type completer struct {
-	known     func(prompt string) bool
+	known     func(prompt string) bool // whether there is a prompt of that name; set once the engine is made
 	prompts   []server.PromptCompletionProvider
 	resources []server.ResourceCompletionProvider
 }

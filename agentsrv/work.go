@@ -12,7 +12,9 @@ import (
 	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
 
-// work makes what decides when calls run, and where.
+// work makes what decides when calls run, and where: in this process, by a queue in memory and tasks in the database; or in any agent of this name, by a
+// queue and a table of tasks in NATS. Then the process that took a call and the one that runs it differ, and so whichever learns first how a task ended
+// settles it.
 func (a *Agent) work() error {
 	o := queue.Options{
 		Concurrency: a.o.Concurrency, Capacity: a.o.QueueCapacity, Timeout: a.o.Timeout, MaxTimeout: MaxTimeout, ToolTimeout: a.toolTimeout,
@@ -74,7 +76,8 @@ func (a *Agent) connect() (*natsconn.Conn, error) {
 	return conn, nil
 }
 
-// offer says what tools there are and what they take.
+// offer says what tools there are and what they take, as a text that agents of one queue compare: those that offer something else do not share their
+// calls.
 func (a *Agent) offer() string {
 	var all []string
 	for name, t := range a.engine.ListTools() {

@@ -32,7 +32,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
-// Bounds and grace periods.
+// Bounds and grace periods. A server cannot make a mux hold more than these, whatever it sends.
 const (
 	maxEnded    = 1024                   // ids of finished requests that a late answer is recognised by
 	cancelGrace = 500 * time.Millisecond // how long a call that timed out, and Close, wait until a cancellation is sent
@@ -91,22 +91,22 @@ type pending struct {
 
 // answer is how a request ended: with a response, or with err.
 type answer struct {
-	env    jsonrpc.Envelope
-	frame  []byte
-	seq    uint64
-	err    error
-	status int // HTTP status that came with an error response, 0 if unknown
-	url    string
+	env    jsonrpc.Envelope // of frame; its Kind is Response or ErrorResponse
+	frame  []byte           // as it came; nil with err
+	seq    uint64           // of the answer in the journal, 0 where there is none
+	err    error            // why there is no response; nil where there is one
+	status int              // HTTP status that came with an error response, 0 if unknown
+	url    string           // that was asked then, without secrets; "" if unknown
 }
 
 // Request is one request to the server. Call adds to Meta, so that each call has a Request of its own.
 type Request struct {
 	Method        string
-	Target        string   // tool, prompt or uri
-	Params        []byte   // an object or nil
-	Members       []Member // set in the params that are sent
-	Meta          []Member // members of params._meta, but for those that Params have there; by SetMeta
-	Header        http.Header
+	Target        string        // tool, prompt or uri, for the journal and for people; "" for none
+	Params        []byte        // an object or nil
+	Members       []Member      // set in the params that are sent
+	Meta          []Member      // members of params._meta, but for those that Params have there; by SetMeta
+	Header        http.Header   // for transports over HTTP; nil for none
 	Timeout       time.Duration // restarted by progress; 0 for none
 	MaxTimeout    time.Duration // whatever the progress; 0 for none
 	WantsProgress bool          // ask for progress
@@ -123,7 +123,13 @@ type Request struct {
 	Frame []byte
 }
 
-// New multiplexes requests over a transport that is not started yet; Close closes it. Frames are journalled through tap.
+// New multiplexes requests over a transport that is not started yet; Close closes it. Frames are journalled through tap. The Mux is the transport's Receiver:
+//
+//	m := rpc.New(t, tap)
+//	m.OnServe = serve
+//	err := t.Start(ctx, m)
+//	reply, err := m.Call(ctx, &rpc.Request{Method: "ping"})
+//	err = m.Close(why)
 func New(t transport.Transport, tap transport.Tap) *Mux {
 	m := &Mux{
 		t: t, tap: tap, pending: map[uint64]*pending{}, tokens: map[string]*pending{}, ended: map[uint64]string{},
@@ -137,7 +143,8 @@ func New(t transport.Transport, tap transport.Tap) *Mux {
 // Context ends with the connection.
 func (m *Mux) Context() context.Context { return m.ctx }
 
-// SpeakModern makes requests be cancelled the modern way.
+// SpeakModern makes requests be cancelled the modern way: over HTTP by the end of their stream, which 2026-07-28 has in the place of
+// notifications/cancelled. It is called once the handshake knows.
 func (m *Mux) SpeakModern() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -427,6 +434,7 @@ func (m *Mux) Received() uint64 {
 	return m.frames
 }
 
+// notifyChange calls OnChange; no lock is held.
 func (m *Mux) notifyChange() {
 	if m.OnChange != nil {
 		m.OnChange()
@@ -458,7 +466,8 @@ func (m *Mux) end(err *failure.Error, leaving bool) bool {
 	return true
 }
 
-// Close ends the connection; when it returns nothing of it is left. Cancellations that are on their way still go out.
+// Close ends the connection; when it returns nothing of it is left. Cancellations that are on their way still go out, for half a second at most. err is
+// what requests that wait end with; of kind ChannelClosed it says that we leave, and not that something is wrong. The error is that of the transport.
 func (m *Mux) Close(err *failure.Error) error {
 	m.end(err, err.Kind == failure.ChannelClosed)
 	sent := make(chan struct{})

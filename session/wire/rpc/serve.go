@@ -160,7 +160,8 @@ func (m *Mux) refuse(env jsonrpc.Envelope, twice bool) {
 	}
 }
 
-// decline answers a request of the server with an error, unless it does not read so many that went before.
+// decline answers a request of the server with an error, unless it does not read so many that went before. A server that asks and never reads could
+// otherwise make goroutines without end.
 func (m *Mux) decline(id []byte, fault *jsonrpc.Error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
