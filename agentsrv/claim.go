@@ -57,7 +57,7 @@ func (a *Agent) openStore() (*store.DB, error) {
 		}
 	}
 	if _, err := os.Stat(a.o.Store); a.o.StoreLater && errors.Is(err, fs.ErrNotExist) {
-		return store.OpenLaterAt(a.o.Store, claim)
+		return store.OpenLater(a.o.Store, claim)
 	}
 	path, err := claim()
 	if err != nil {

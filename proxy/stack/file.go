@@ -166,15 +166,6 @@ func (s Source) Load(path string) (*File, error) {
 	return s.parse(tree)
 }
 
-// Parse reads the text of a stack file.
-func (s Source) Parse(path string, text []byte) (*File, error) {
-	tree, err := config.ParseTree(path, text)
-	if err != nil {
-		return nil, err
-	}
-	return s.parse(tree)
-}
-
 func (s Source) parse(tree config.Tree) (*File, error) {
 	sum := sha256.Sum256(tree.Raw)
 	r := &reader{Source: s, f: &File{

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/require/assert"
 )
@@ -369,4 +370,13 @@ func TestKnowledgeBasesOfTenants(t *testing.T) {
 	if want := []string{"/p/docs", "acme=/p/acme", "abs=/abs", "/p/a=b", "one=/p/two"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+}
+
+// Parse reads the text of a stack file.
+func (s Source) Parse(path string, text []byte) (*File, error) {
+	tree, err := config.ParseTree(path, text)
+	if err != nil {
+		return nil, err
+	}
+	return s.parse(tree)
 }

@@ -22,13 +22,6 @@ func (st Style) Append(dst []byte, s string) []byte {
 	return append(dst, st.suf...)
 }
 
-// AppendBytes appends b in the style to dst.
-func (st Style) AppendBytes(dst, b []byte) []byte {
-	dst = append(dst, st.pre...)
-	dst = append(dst, b...)
-	return append(dst, st.suf...)
-}
-
 // Open returns the escape sequence that begins the style.
 func (st Style) Open() string { return st.pre }
 

@@ -12,12 +12,10 @@ import (
 	"sync"
 )
 
-// OpenLater is Open for a file that may never be needed: until somebody writes, and not with a Derived context, everything is in
-// memory, and nothing is on disk. A file that is there already is opened at once, and so is PostgreSQL.
-func OpenLater(path string) (*DB, error) { return OpenLaterAt(path, nil) }
-
-// OpenLaterAt is OpenLater where at says, once, which file it becomes when it is not there yet; nil for path.
-func OpenLaterAt(path string, at func() (string, error)) (*DB, error) {
+// OpenLater is Open for a file that may never be needed: until somebody writes, and not with a Derived context, everything is in memory, and
+// nothing is on disk. at says, once, which file it becomes when it is not there yet; nil for path. A file that is there already is opened at once,
+// and so is PostgreSQL.
+func OpenLater(path string, at func() (string, error)) (*DB, error) {
 	if _, err := os.Stat(path); path == "" || Remote(path) || !errors.Is(err, fs.ErrNotExist) {
 		return Open(path)
 	}

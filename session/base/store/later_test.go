@@ -16,7 +16,7 @@ import (
 // later opens a database whose file may come later, with a table.
 func openLater(t *testing.T, path string) *DB {
 	t.Helper()
-	db, err := OpenLater(path)
+	db, err := OpenLater(path, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	require.NoError(t, db.Migrate(t.Context(), "t", Steps{SQLite: []string{`CREATE TABLE t (x INTEGER)`}}))
@@ -124,7 +124,8 @@ func TestDamageIsExplained(t *testing.T) {
 	dir := t.TempDir()
 	noise := filepath.Join(dir, "noise.db")
 	require.NoError(t, os.WriteFile(noise, []byte(strings.Repeat("this is no database ", 1000)), 0o600))
-	for _, f := range []func(string) (*DB, error){Open, OpenLater} {
+	later := func(path string) (*DB, error) { return OpenLater(path, nil) }
+	for _, f := range []func(string) (*DB, error){Open, later} {
 		if db, err := f(noise); err == nil || !strings.Contains(err.Error(), noise+" is damaged or not a database; remove it") {
 			t.Errorf("%v %v", db, err)
 		} else if again := Explained(noise, err); strings.Count(again.Error(), "remove it") != 1 {

@@ -199,20 +199,6 @@ func (f *Field) Extra() (extra *Field, explicit, ok bool) {
 	return f.extra, explicit, true
 }
 
-// KeyPatterns lists the patterns that keys of the user's own may match.
-func (f *Field) KeyPatterns() []string {
-	var out []string
-	for _, p := range f.parts {
-		for _, m := range p.node.Get("patternProperties").Members() {
-			out = append(out, m.Name)
-		}
-		if pat := p.node.Get("propertyNames").Get("pattern"); pat.Kind() == String {
-			out = append(out, pat.Text())
-		}
-	}
-	return out
-}
-
 // prefix returns the tuple part of an array schema (prefixItems, or draft-07
 // items as an array) and what its further items are.
 func prefix(node *Value) (tuple []Member, rest *Value) {

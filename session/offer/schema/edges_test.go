@@ -96,8 +96,6 @@ func TestKeysOfSeveralSchemas(t *testing.T) {
 			t.Errorf("%s: %v %v %v, the same again: %v", schema, extra, explicit, ok, again == extra)
 		}
 	}
-	f := Parse([]byte(`{"patternProperties":{"^x":{}},"propertyNames":{"pattern":"y$"}}`)).Root()
-	assert.Equal(t, strings.Join(f.KeyPatterns(), " "), "^x y$")
 }
 
 // What is wrong with a text that is not JSON, beside where.

@@ -38,14 +38,6 @@ func (f *Field) Variants() []Variant {
 	return f.variants
 }
 
-// VariantKeyword names what the variants come from: oneOf, anyOf or type.
-func (f *Field) VariantKeyword() string {
-	if len(f.groups) > 0 {
-		return f.groups[0].keyword
-	}
-	return "type"
-}
-
 // branches lists the branches of a group, and in place of one that only chooses again what it chooses between; that of so many
 // unions at most.
 func (f *Field) branches(g group, depth int, unions *int) []Variant {

@@ -10,15 +10,6 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
-// Wrap is next with the faults of a plan that does not change.
-func Wrap(next http.Handler, p Plan) (http.Handler, error) {
-	i, err := New(p)
-	if err != nil {
-		return nil, err
-	}
-	return i.Wrap(next), nil
-}
-
 // Wrap is next with faults in what is sent to its MCP endpoint, a path that ends in /mcp; other paths, such as /health,
 // and calls of the spared tools are left alone.
 func (i *Injector) Wrap(next http.Handler, spared ...string) http.Handler {

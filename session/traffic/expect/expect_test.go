@@ -219,3 +219,12 @@ func TestFailure(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Holds is holds on a JSON text.
+func (q *Query) Holds(ctx context.Context, raw []byte) (ok bool, got string) {
+	v, err := decode(raw)
+	if err != nil {
+		return false, err.Error()
+	}
+	return q.holds(ctx, v)
+}

@@ -235,16 +235,8 @@ func heapBytes() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// Holds evaluates the expression on a JSON text. It holds if it gives something, and neither false nor null. got is what it gave, or why it
-// failed, cut to a line.
-func (q *Query) Holds(ctx context.Context, raw []byte) (ok bool, got string) {
-	v, err := decode(raw)
-	if err != nil {
-		return false, err.Error()
-	}
-	return q.holds(ctx, v)
-}
-
+// holds evaluates the expression on a value. It holds if it gives something, and neither false nor null. got is what it gave, or why it failed,
+// cut to a line.
 func (q *Query) holds(ctx context.Context, v any) (ok bool, got string) {
 	given, ok := 0, true
 	err := q.each(ctx, v, func(out any) bool {

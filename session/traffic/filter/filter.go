@@ -130,16 +130,3 @@ func (f *Filter) Excludes(j *journal.Journal, e *journal.Entry) bool {
 	}
 	return false
 }
-
-// MatchAny reports whether a group of entries, such as an exchange, passes: one of them has all that the filter asks for, and
-// none has what it forbids.
-func (f *Filter) MatchAny(j *journal.Journal, entries []journal.Entry) bool {
-	found := false
-	for i := range entries {
-		if f.Excludes(j, &entries[i]) {
-			return false
-		}
-		found = found || f.Finds(j, &entries[i])
-	}
-	return found
-}

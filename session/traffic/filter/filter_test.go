@@ -248,21 +248,6 @@ func TestSyntaxErrors(t *testing.T) {
 	}
 }
 
-// An exchange passes when one of its frames has all that is asked for, and none has what is forbidden.
-func TestMatchAny(t *testing.T) {
-	j := recorded(t)
-	call := j.Frames(1)[:2]
-	for expr, want := range map[string]bool{
-		"": true, "kind:res text:Wrong": true, "kind:req text:Wrong": false, "-text:Wrong": false, "-kind:note": true, "echo -status:ok": true, "-kind:res": false,
-	} {
-		f, err := filter.Parse(expr)
-		require.NoError(t, err)
-		if got := f.MatchAny(j, call); got != want {
-			t.Errorf("%s: %v", expr, got)
-		}
-	}
-}
-
 // A condition made from a value finds exactly that value.
 func TestTerm(t *testing.T) {
 	j := journal.New(journal.Options{Dir: t.TempDir()})
