@@ -38,7 +38,7 @@ var sizes = []struct {
 	{"tui", 22_680},
 	{"views", 29_230},
 	{"cmd", 23_600},
-	{"", 239_300},
+	{"", 239_400},
 }
 
 // tests is how many lines all tests have.

@@ -14,6 +14,7 @@ type attempt struct {
 	change change             // that it began
 }
 
+// errClosed is why nothing begins any more; callers get it in words that say what happened to the server.
 var errClosed = errors.New("the session is closed")
 
 // begin begins an attempt; the caller holds mu.

@@ -86,6 +86,7 @@ func (m *Manager) Follow() (changed <-chan struct{}, cancel func()) {
 	}
 }
 
+// follow replaces the followers by a changed copy: NotifyChange reads them without a lock.
 func (m *Manager) follow(change func([]chan struct{}) []chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -209,6 +209,8 @@ func (s *Session) Retire(why string) error {
 	return s.disconnect(failure.ChannelClosed, "closed: "+why, why)
 }
 
+// disconnect ends what there is, in this order: link gives nobody the connection any more, what hangs on it ends, the attempt that runs is waited for,
+// and then the transport closes. Whoever comes meanwhile finds a session that is Disconnected.
 func (s *Session) disconnect(kind failure.Kind, why, retired string) error {
 	e := &failure.Error{Kind: kind, Server: s.Title(), Message: why, Next: "connect again"}
 	c, over, change := s.link.end(retired, e)

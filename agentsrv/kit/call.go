@@ -15,9 +15,10 @@ type Call struct {
 	Meta      []byte // _meta, nil if the client sent none
 }
 
+// callMembers are those that nobody may write in another letter case: encoding/json would take Name for name.
 var callMembers = [...]string{"name", "arguments", "_meta"}
 
-// ParseCall reads the params of tools/call. A member that is given twice, or in another letter case, is a *Failure:
+// ParseCall reads the params of tools/call. A member that is given twice, or in another letter case, is an error:
 // decoders disagree about which one counts, so that what is checked could differ from what runs.
 func ParseCall(params []byte) (Call, *jsonrpc.RequestError) {
 	var c Call

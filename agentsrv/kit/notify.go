@@ -30,8 +30,10 @@ func NotifierOf(ctx context.Context) Notifier {
 	return viaQueue{}
 }
 
+// viaQueue is the Notifier of mcp-go's own transports, in tests and in programs that serve the tools without front.
 type viaQueue struct{}
 
+// Notify sends through mcp-go's queue.
 func (viaQueue) Notify(ctx context.Context, method string, params map[string]any) error {
 	return sendQueued(ctx, method, params)
 }

@@ -11,9 +11,9 @@ const workerIdle = 50 * time.Millisecond
 // Workers runs functions on goroutines that are used again while functions keep coming: a new goroutine has to grow its
 // stack several times until mcp-go's decoding fits. Those with nothing to do end soon.
 type Workers struct {
-	jobs chan func()
-	quit chan struct{}
-	once sync.Once
+	jobs chan func()   // unbuffered: a function is given to whoever waits for one, or gets a goroutine
+	quit chan struct{} // closed when those that wait shall end
+	once sync.Once     // closes quit
 }
 
 // NewWorkers makes workers; no goroutine runs before Run.
@@ -28,6 +28,7 @@ func (w *Workers) Run(f func()) {
 	}
 }
 
+// loop runs f, and then what comes within workerIdle of the one before.
 func (w *Workers) loop(f func()) {
 	timer := time.NewTimer(workerIdle)
 	defer timer.Stop()

@@ -42,6 +42,7 @@ func (q *Queue) Status() Status {
 	return q.status()
 }
 
+// status is Status; mu is held. A job that began, yielded its slot and wants it back counts as queued, and as waiting only before that.
 func (q *Queue) status() Status {
 	again := q.resume.Len()
 	return Status{

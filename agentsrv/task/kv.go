@@ -85,6 +85,7 @@ func (k *kvTable) now() time.Time {
 // subject is where a replica gets answers.
 func (k *kvTable) subject(replica string) string { return "mcphud.tasks." + k.agent + "." + replica }
 
+// open reads all records before it returns, so that lists and counts are whole from the first request on.
 func (k *kvTable) open(ctx context.Context, replica string, l listener) error {
 	k.replica, k.listener = replica, l
 	if err := k.connect(ctx); err != nil {
@@ -159,6 +160,8 @@ func (k *kvTable) explainErr(err *error) {
 	}
 }
 
+// close ends the watcher and takes the presence of this replica away, so that others interrupt its tasks at once. It does nothing before open and the
+// second time.
 func (k *kvTable) close() {
 	k.mu.Lock()
 	unwatch := k.unwatch
@@ -240,6 +243,7 @@ func (k *kvTable) readRecord(ctx context.Context, h *header, inline []byte) (*re
 	return r, nil
 }
 
+// get reads the bucket, not the index, which may be behind; the index learns by it.
 func (k *kvTable) get(ctx context.Context, id string) (r *record, err error) {
 	defer k.explainErr(&err)
 	h, inline, rev, err := k.readHeader(ctx, id)
@@ -250,6 +254,7 @@ func (k *kvTable) get(ctx context.Context, id string) (r *record, err error) {
 	return k.readRecord(ctx, h, inline)
 }
 
+// insert waits for a server that is away, for up to awaitServer: calls without a task survive that as well.
 func (k *kvTable) insert(ctx context.Context, r *record) (err error) {
 	defer k.explainErr(&err)
 	h := headerOf(r)
@@ -318,6 +323,7 @@ func (k *kvTable) write(ctx context.Context, h *header, inline []byte, rev uint6
 	return err
 }
 
+// update tries again where another replica changed the record in between: what it says of the task is newer all the same, unless that ended it.
 func (k *kvTable) update(ctx context.Context, r *record) (err error) {
 	defer k.explainErr(&err)
 	logged, err := k.saveLog(ctx, r)
@@ -361,6 +367,8 @@ func (k *kvTable) saveLog(ctx context.Context, r *record) (bool, error) {
 	return true, nil
 }
 
+// settle stores a large result first and the record that names it last: whoever sees the end finds the result. Where another end came first the result is
+// removed again.
 func (k *kvTable) settle(ctx context.Context, r *record) (end *record, won bool, err error) {
 	defer k.explainErr(&err)
 	logged, err := k.saveLog(ctx, r)
@@ -422,6 +430,7 @@ func (k *kvTable) remoteEnd(ctx context.Context, r *record, logged bool) (end *r
 	return end, false, err
 }
 
+// list asks the index; the place of a record is the revision at which it was made, which grows with time.
 func (k *kvTable) list(_ context.Context, o owner, before int64, n int) (out []*record, last int64, err error) {
 	now, below := k.now().UnixMilli(), uint64(cmp.Or(before, math.MaxInt64)) //nolint:gosec // not negative
 	mine := k.index.all(func(e entryAt) bool {
@@ -453,6 +462,7 @@ func (k *kvTable) remove(ctx context.Context, e entryAt) (bool, error) {
 	return true, nil
 }
 
+// evict removes at a revision: two replicas that make room at the same time remove two records, and not one twice.
 func (k *kvTable) evict(ctx context.Context, tenant string, by time.Time) (bool, error) {
 	over := k.index.all(func(e entryAt) bool { return e.Tenant == tenant && e.State.isTerminal() && e.Updated <= milliOrMax(by) })
 	slices.SortFunc(over, func(a, b entryAt) int { return cmp.Compare(a.rev, b.rev) })
@@ -464,6 +474,7 @@ func (k *kvTable) evict(ctx context.Context, tenant string, by time.Time) (bool,
 	return false, nil
 }
 
+// expire removes this replica's expired records, and those of others a while later, should their replica be gone.
 func (k *kvTable) expire(ctx context.Context) (first time.Time, err error) {
 	for _, e := range k.index.all(func(entryAt) bool { return true }) {
 		at := time.UnixMilli(e.Expires)

@@ -27,6 +27,8 @@ func (k *kvTable) announce(ctx context.Context) error {
 	return err
 }
 
+// heartbeat makes the bucket anew where the server has lost it, with all tasks; the ones that run here then end as interrupted. What deletions of this replica
+// left in the bucket is erased once everybody has heard of them.
 func (k *kvTable) heartbeat(ctx context.Context, gone time.Duration) (open []*record, err error) {
 	defer k.explainErr(&err)
 	err = k.announce(ctx)
@@ -76,6 +78,7 @@ type letter struct {
 	Answers map[string]json.RawMessage `json:"answers"`
 }
 
+// answer waits until the other replica has the answers: a message that nobody takes is an error, and the client can try again.
 func (k *kvTable) answer(ctx context.Context, r *record, answers map[string]json.RawMessage) error {
 	raw, err := json.Marshal(letter{r.ID, answers})
 	if err != nil {
@@ -103,6 +106,7 @@ func (k *kvTable) deliver(m *nats.Msg) {
 	_ = m.Respond(nil)
 }
 
+// wait is woken by the index. It looks for itself now and then, since a watcher can lose its connection, and what came meanwhile.
 func (k *kvTable) wait(ctx context.Context, id string) (*record, error) {
 	for {
 		news := k.index.addWaiter(id)

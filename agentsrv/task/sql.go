@@ -69,6 +69,8 @@ func (t *sqlTable) close() {
 	}
 }
 
+// open makes the tables. In a file that is this agent's alone, whatever is not over was interrupted by its end; in a shared database others may run it, and
+// heartbeats find out.
 func (t *sqlTable) open(ctx context.Context, replica string, l listener) error {
 	ctx = store.Derived(ctx) // where there is no file yet, nothing was interrupted and nothing expired
 	if err := t.db.Migrate(ctx, "task_records", store.Steps{SQLite: []string{tables}, Postgres: []string{postgresTables}}); err != nil {
@@ -172,6 +174,7 @@ func (t *sqlTable) insert(ctx context.Context, r *record) error {
 	return err
 }
 
+// boolInt is 1 for true, to be added or given to a statement.
 func boolInt(b bool) int {
 	if b {
 		return 1
@@ -200,6 +203,7 @@ func (t *sqlTable) update(ctx context.Context, r *record) error {
 	return t.change(ctx, r, headerOf(r), `log = ?`, r.Log)
 }
 
+// settle keeps the log that there is where r has none: another replica may have written it.
 func (t *sqlTable) settle(ctx context.Context, r *record) (*record, bool, error) {
 	head := headerOf(r)
 	head.Inputs = nil

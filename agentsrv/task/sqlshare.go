@@ -16,6 +16,7 @@ func (t *sqlTable) unregister() {
 	_, _ = t.db.ExecContext(ctx, `DELETE FROM task_replicas WHERE id = ?`, t.replica) // or the others notice by themselves
 }
 
+// heartbeat forgets replicas that are gone, and answers for them, which nobody will fetch.
 func (t *sqlTable) heartbeat(ctx context.Context, gone time.Duration) (open []*record, err error) {
 	now := t.now()
 	if _, err := t.db.ExecContext(ctx, `INSERT INTO task_replicas (id, seen) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET seen = excluded.seen`,
@@ -64,6 +65,7 @@ func (t *sqlTable) answer(ctx context.Context, r *record, answers map[string]jso
 	return err
 }
 
+// wait asks again and again, less often with time: a database tells nobody that something changed.
 func (t *sqlTable) wait(ctx context.Context, id string) (*record, error) {
 	for again := 50 * time.Millisecond; ; again = min(again*3/2, time.Second) {
 		r, err := t.get(ctx, id)

@@ -71,6 +71,7 @@ func (v value) problem(format string, args ...any) Problem {
 	return v.d.problem(v.at, v.what+" "+fmt.Sprintf(format, args...))
 }
 
+// fail makes this what is wrong with the file, unless something before it is.
 func (v value) fail(format string, args ...any) {
 	if v.d.err == nil {
 		v.d.err = v.problem(format, args...)

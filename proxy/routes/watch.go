@@ -137,6 +137,8 @@ func (w *Watcher) Close() {
 	<-w.done
 }
 
+// run looks again whenever the system, the poll, the keys or Reload say so, one look at a time. Changed is called from here, so that tables come into force in
+// the order in which they were read.
 func (w *Watcher) run() {
 	defer close(w.done)
 	var watcher *files.Watcher

@@ -70,6 +70,8 @@ func (n Naming) legal(full string) string {
 	return n.hashName(legal, full)
 }
 
+// hashName is a name that is cut to what a client takes, told from others by digits of the hash of what it stands for: not by a number, which would be another one
+// as soon as a server comes or goes.
 func (n Naming) hashName(legal, of string) string {
 	sum := sha256.Sum256([]byte(of))
 	return legal[:min(len(legal), n.maxName()-hashLen-1)] + "_" + hex.EncodeToString(sum[:hashLen/2])

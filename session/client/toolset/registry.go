@@ -34,11 +34,11 @@ type RegisteredTool struct {
 // Registry holds tools of all servers, and local ones, under names that are
 // unique across them. It is safe for concurrent use.
 type Registry struct {
-	mu      sync.RWMutex
-	rev     uint64
-	tools   map[string]RegisteredTool
-	order   []string // names in order of registration
-	changed []func()
+	mu      sync.RWMutex              // guards all of it; nothing is called while it is held
+	rev     uint64                    // see Rev
+	tools   map[string]RegisteredTool // by name
+	order   []string                  // names in order of registration, those of tools and no others
+	changed []func()                  // by OnChange; only grows
 }
 
 // NewRegistry is an empty registry.
@@ -58,6 +58,7 @@ func (r *Registry) OnChange(f func()) {
 	r.changed = append(r.changed, f)
 }
 
+// notify calls what OnChange was given; the lock is not held.
 func (r *Registry) notify() {
 	r.mu.RLock()
 	fs := slices.Clone(r.changed)
@@ -83,6 +84,7 @@ func (r *Registry) Register(t RegisteredTool) error {
 	return nil
 }
 
+// origin says for people where a tool is from.
 func origin(t RegisteredTool) string {
 	if t.Source == Local {
 		return "this program"
@@ -90,6 +92,7 @@ func origin(t RegisteredTool) string {
 	return fmt.Sprintf("server %q", t.Server)
 }
 
+// put adds a tool whose name is free; mu is held.
 func (r *Registry) put(t RegisteredTool) {
 	r.rev++
 	r.tools[t.Name] = t
@@ -134,6 +137,7 @@ func (r *Registry) removeAnd(which func(RegisteredTool) bool) int {
 	return n
 }
 
+// remove takes tools away and counts them; mu is held.
 func (r *Registry) remove(which func(RegisteredTool) bool) int {
 	before := len(r.order)
 	r.order = slices.DeleteFunc(r.order, func(name string) bool {

@@ -21,6 +21,7 @@ type key struct {
 	token  bool   // id is a progress token
 }
 
+// keyOf is the key of a request with the id of e, in a direction.
 func keyOf(e *Entry, dir Dir) key {
 	return key{server: e.Server, conn: e.Conn, dir: dir, id: jsonrpc.IDKey(e.ID)}
 }

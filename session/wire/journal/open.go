@@ -115,6 +115,7 @@ func (l *loader) close() {
 	l.seg.close()
 }
 
+// isStopped reports whether the journal is closed, after which nobody wants the rest of the file.
 func (l *loader) isStopped() bool {
 	select {
 	case <-l.j.stop:
@@ -212,6 +213,7 @@ func (l *loader) next(off int64) (text []byte, size int64, err error) {
 	return text, size, err
 }
 
+// peek is what of the file is in the buffer and was not taken yet.
 func (l *loader) peek() []byte {
 	b, _ := l.in.Peek(l.in.Buffered())
 	return b

@@ -35,6 +35,7 @@ func newSegment(dir string) (*segment, error) {
 	return &segment{f: f}, nil
 }
 
+// readAt reads a body, or a part of one; ErrNoBody where the segment was dropped since its number was looked up.
 func (s *segment) readAt(p []byte, off int64) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
