@@ -27,6 +27,7 @@ type fruits struct {
 	block  chan struct{}
 	rev    int
 	drawn  int
+	foot   string
 }
 
 func newFruits(n int) *fruits {
@@ -183,7 +184,7 @@ func (f *fruits) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 			p.Lines = append(p.Lines, paint.Cut("  "+f.rows[i], p.W))
 		}
 	}
-	p.Badge = fmt.Sprintf("%d of %d", f.at+1, len(f.rows))
+	p.Badge, p.Foot = fmt.Sprintf("%d of %d", f.at+1, len(f.rows)), f.foot
 	p.Selected = f.at - f.top + 1
 	p.Scroll = tui.Scroll{Pos: f.top, Total: len(f.rows)}
 	return nil

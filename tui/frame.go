@@ -14,9 +14,10 @@ type frame struct {
 	view   tea.View
 	layout Layout
 	rows   []string
-	server string  // whose colour marks the selected line
-	floor  string  // the row below all panes
-	at     [4]Rect // inner rectangles of the panes and of the rail, for the mouse
+	server string   // whose colour marks the selected line
+	floor  string   // the row below all panes
+	news   []string // rows of the newest message, over its end
+	at     [4]Rect  // inner rectangles of the panes and of the rail, for the mouse
 }
 
 // railAt is where frame.at has the rail.
@@ -64,6 +65,7 @@ func (f *frame) draw(a *App) *tea.Cursor {
 		return nil
 	}
 	var cursor *tea.Cursor
+	f.news = a.toasts.rows(a.ctx.Theme, a.w)
 	f.rows = append(f.rows, a.tabLine(a.w))
 	cursor = f.panes(a, cursor)
 	f.rows = append(f.rows, f.floor)
@@ -181,6 +183,9 @@ func (f *frame) around(p *Pane, t *Theme, at, rule Rect) paint.BoxSpec {
 		spec.Branch = f.layout.Panes[1].Y - at.Y
 	}
 	if at.Y+at.H == f.layout.Rule.Y {
+		if n := len(f.news); n > 0 && at.X+spec.W-paint.Width(spec.Foot)-4 < paint.Width(f.news[n-1]) {
+			spec.Foot = "" // half of it would stand behind the message
+		}
 		f.floor += t.Floor(spec.W, spec.Foot, spec.Side)
 		spec.Foot = ""
 	}
@@ -200,9 +205,8 @@ func (a *App) pane(view string, spec PaneSpec) *Pane {
 
 // toast lays the newest message over the rule below the panes; one that is longer grows upwards.
 func (f *frame) toast(a *App) {
-	rows := a.toasts.rows(a.ctx.Theme, a.w)
-	for i, r := range rows {
-		y := f.layout.Rule.Y + 1 - len(rows) + i
+	for i, r := range f.news {
+		y := f.layout.Rule.Y + 1 - len(f.news) + i
 		paint.Splice(f.rows[y:y+1], []string{r}, 0, 0, paint.Width(r))
 	}
 }

@@ -105,3 +105,17 @@ func TestToastsComeAndGo(t *testing.T) {
 		app.Press("esc").View("fruits").Whole().HasNot("rotten")
 	})
 }
+
+// A message and what stands at the foot of a pane are both there whole, or the message alone.
+func TestToastsAndFeet(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		f.foot = "t frames · y copy"
+		app.Resize(120, 40).Send(tui.Toast{Level: tui.Note, Text: "short"}).Toast("short")
+		app.Press("j").Pane("list").Has("t frames · y copy")
+		app.Send(tui.Toast{Level: tui.Note, Text: strings.Repeat("long ", 10)}).Toast("long")
+		row := strings.Split(app.Screen(), "\n")[app.State().Layout.Rule.Y]
+		if strings.Contains(row, "copy") || !strings.Contains(row, "─") {
+			t.Errorf("behind the message stands %q", row)
+		}
+	})
+}
