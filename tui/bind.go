@@ -108,6 +108,9 @@ func (p *keyQuestion) Hints(*Ctx) []Hint {
 	if p.key == "" {
 		return []Hint{{"esc", "leave"}}
 	}
+	if p.why != "" {
+		return []Hint{{"backspace", "another"}, {"esc", "leave"}}
+	}
 	return []Hint{{"enter", "take it"}, {"backspace", "another"}, {"esc", "leave"}}
 }
 
@@ -128,10 +131,13 @@ func (p *keyQuestion) Handle(c *Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 	case k == "backspace" && p.key != "":
 		p.key, p.why = "", ""
-	case strings.Contains(p.key, " "):
+	case p.key == "" || strings.Contains(p.key, " "):
 		p.take(k)
 	default:
-		p.take(strings.TrimSpace(p.key + " " + k))
+		refused := p.why != ""
+		if p.take(p.key + " " + k); refused && p.why != "" { // another key, not a chord
+			p.take(k)
+		}
 	}
 	return nil, true
 }

@@ -30,6 +30,7 @@ const offGroup = "Not now"
 type picker struct {
 	title string
 	items []item
+	keyed bool // some have keys, which are a column
 	query widget.Query
 	edit  widget.Line
 	shown []int
@@ -47,7 +48,7 @@ func newPicker(title string, items []item) *picker {
 			items[i].group = offGroup
 		}
 	}
-	p := &picker{title: title, items: items}
+	p := &picker{title: title, items: items, keyed: slices.ContainsFunc(items, func(it item) bool { return it.keys != "" })}
 	p.search()
 	return p
 }
@@ -181,11 +182,14 @@ const footRows = 3
 
 // Hints are the picker's keys.
 func (p *picker) Hints(*Ctx) []Hint {
-	leave := "close"
+	pick, leave := "choose", "close"
+	if p.keyed {
+		pick = "run"
+	}
 	if p.edit.Value() != "" {
 		leave = "clear"
 	}
-	return []Hint{{"enter", "run"}, {"tab", "next"}, {"esc", leave}}
+	return []Hint{{"enter", pick}, {"tab", "next"}, {"esc", leave}}
 }
 
 // Draw shows the search line, the rows around the cursor, and what the one under it says in full.
@@ -260,9 +264,16 @@ func (p *picker) layout(h int) (rows []int) {
 // row draws an item: keys, title, help.
 func (p *picker) row(t *Theme, i, w int, at bool) string {
 	it := &p.items[i]
-	const keyW = 14
-	keys := ansi.Truncate(it.keys, keyW-1, "…")
-	head := " " + keys + strings.Repeat(" ", max(keyW-ansi.StringWidth(keys), 1))
+	head := " "
+	if p.keyed {
+		const keyW = 14
+		keys := it.keys
+		for ansi.StringWidth(keys) >= keyW && strings.Contains(keys, " ") { // the first of several is enough
+			keys = keys[:strings.LastIndex(keys, " ")]
+		}
+		keys = ansi.Truncate(keys, keyW-1, "…")
+		head += keys + strings.Repeat(" ", max(keyW-ansi.StringWidth(keys), 1))
+	}
 	about := it.help
 	if it.why != "" {
 		about = it.why

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/require"
 	"github.com/mcphud/mcphud/session/test/require/assert"
+	"github.com/mcphud/mcphud/tui/tuitest"
 )
 
 // TestExport: traffic is written in three formats, after what was taken out was shown, and without it.
@@ -23,7 +24,8 @@ func TestExport(t *testing.T) {
 			add(5, e, body)
 			app.Sleep(time.Second).View("traffic")
 			file := filepath.Join(dir, format)
-			app.Press(":").Type("export").Press("enter").Overlay("Export as")
+			app.Press(":").Type("export").Press("enter").Overlay("Export as").HasNot("current").Some(tuitest.Matches(`^ HTML page$`))
+			app.Hints().Has("enter choose")
 			app.Type(format).Press("enter").Prompt("export to").Answer(file)
 			ask := app.Confirm("Write").Says("2 entries", "Taken out:", "names of secrets", "found elsewhere")
 			if _, err := os.Stat(file); err == nil {

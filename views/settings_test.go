@@ -195,6 +195,9 @@ func TestKeysScreen(t *testing.T) {
 		app.Press("j").Overlay("Key for zoom").Has("✗ move.down has it: down")
 		app.Press("enter").Overlay("Key for zoom")
 		app.Press("backspace", "d").Overlay("Key for zoom").Has("has it: ") // the shell's would be nothing on those screens
+		app.Hints().HasNot("take it")
+		app.Press("f11").Overlay("Key for zoom").Has("f11", "✓ free").HasNot("j f11") // in place of what is refused
+		app.Press("backspace", "y", "x").Overlay("Key for zoom").Has("y x", "✓ free") // though y alone is refused
 		app.Press("backspace", "f11").Overlay("Key for zoom").Has("f11", "✓ free")
 		app.Press("enter").NoOverlay().Idle()
 		assert.Equal(t, says(t, file), "keys:\n  # as in vim\n  app.mouse: [f2]\n  app.zoom: [f11]\n")

@@ -47,7 +47,7 @@ func (v *traffic) export(c *tui.Ctx) tea.Cmd {
 		words = append(words, f.word)
 	}
 	j, only := c.Sessions.Journal(), v.Feed.Applied()
-	return c.Choose("export as", formats[0].word, words, func(c *tui.Ctx, word string) tea.Cmd {
+	return c.Choose("export as", "", words, func(c *tui.Ctx, word string) tea.Cmd {
 		for _, f := range formats {
 			if f.word == word {
 				cmd, _ := c.Go("traffic", "look for secrets", func(ctx context.Context) (any, error) { return clean(ctx, j, only, f.ext) })
