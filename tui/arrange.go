@@ -26,11 +26,15 @@ func (p *preferences) arrangement(view string) Arrangement {
 	return Automatic
 }
 
-// flip puts the second pane of the visible screen below the first one, or beside it.
+// flip puts the second pane of the visible screen below the first one, or beside it. Back where this size has it by itself, every size
+// has it so again.
 func (a *App) flip() tea.Cmd {
-	where := "below"
-	if a.layout().Below {
+	where, usual := "below", a.arrange
+	if usual.Arrange = a.settings.Second; a.layout().Below {
 		where = "beside"
+	}
+	if Solve(a.w, a.h, usual).Below == (where == "below") {
+		where = ""
 	}
 	return a.prefs.set("second."+a.place.view, where)
 }

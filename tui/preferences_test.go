@@ -3,6 +3,7 @@ package tui_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/mcphud/mcphud/session/test/require"
@@ -31,6 +32,14 @@ func TestPreferencesSurviveARestart(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, _ *fruits) {
 		if s := app.State(); s.Panes["list"] != list || s.Panes["detail"] != detail {
 			t.Errorf("after a restart the panes are at %v and %v, want %v and %v", s.Panes["list"], s.Panes["detail"], list, detail)
+		}
+	}, keep)
+	in(t, func(t *testing.T, app *tuitest.App, _ *fruits) { // back where it is at this size: at others it is where it is by itself, too
+		if app.Press("\\").Resize(80, 24).Idle(); app.State().Panes["detail"].Y != app.State().Panes["list"].Y {
+			t.Errorf("flipped twice, the detail is at %v", app.State().Panes["detail"])
+		}
+		if b, err := os.ReadFile(file); err != nil || strings.Contains(string(b), `"beside"`) {
+			t.Errorf("the file is %s, %v", b, err)
 		}
 	}, keep)
 	for _, broken := range []string{"", "null", "[1]", `{"second.fruits":7}`, `{"beside.fruits":"1e9","second.fruits":"x"}`} {
