@@ -260,7 +260,7 @@ func (d *drawer) extra(r *row, lead string, x int, focused bool) []string {
 		return d.keyInput(lead, x)
 	}
 	if len(d.f.rows) == 1 {
-		return []string{lead + st.S(text) + d.t.Muted.S("  takes no arguments that its schema names")}
+		return []string{lead + st.S(text) + d.t.Muted.S("  needs no arguments; this adds one all the same")}
 	}
 	return []string{lead + st.S(text)}
 }

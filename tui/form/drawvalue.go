@@ -66,7 +66,11 @@ func (d *drawer) current(r *row, focused bool, x, w int) (first string, more []s
 	case schema.ShapeSelect:
 		for _, o := range r.field.Options {
 			if schema.Equal(o.Value, r.val) {
-				return t.Punct.S("‹ ") + t.Accent2.S(safe.Line(optionLabel(o), 4*w)) + t.Punct.S(" ▾ ›"), nil
+				label := safe.Line(optionLabel(o), 4*w)
+				if o.Title != "" && paint.Width(label)+6 > w { // the list has the value
+					label = safe.Line(o.Title, 4*w)
+				}
+				return t.Punct.S("‹ ") + t.Accent2.S(label) + t.Punct.S(" ▾ ›"), nil
 			}
 		}
 		return t.Punct.S("‹ ") + d.scalar(r, w) + t.Punct.S(" ▾ ›"), nil

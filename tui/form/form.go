@@ -313,11 +313,11 @@ func (f *Form) Cmd() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// Typing reports whether letters go into a text now, rather than being commands.
+// Typing reports whether letters go into a text now, that which narrows a list of values included, rather than being commands.
 func (f *Form) Typing() bool {
 	if f.raw != nil || f.pop != nil || f.rename != nil {
 		return true
 	}
 	r := f.row()
-	return r != nil && r.textual()
+	return r != nil && (r.textual() || r.selectable())
 }

@@ -51,3 +51,34 @@ func TestOpeningAGroupShowsItsRows(t *testing.T) {
 	press(t, f, "enter")
 	assert.Contains(t, screen(f), "› ▾ list", "+ add item")
 }
+
+// Letters narrow the values of a list, so they are no commands there; on a boolean they are, and change nothing.
+func TestLettersOnChoices(t *testing.T) {
+	f := open(t, `{"type":"object","properties":{"e":{"enum":["red","green"]},"v":{"anyOf":[{"type":"string"},{"type":"array"}]},"b":{"type":"boolean"}}}`)
+	for _, at := range []string{"/e", "/v"} {
+		if f.Focus(at); !f.Typing() {
+			t.Errorf("at %s letters are taken for commands", at)
+		}
+	}
+	f.Focus("/b")
+	if f.Typing() {
+		t.Error("on a boolean letters are taken for text")
+	}
+	for _, k := range []string{"y", "n", "t", "f"} {
+		press(t, f, "text:"+k)
+	}
+	if got := string(f.JSON()); got != `{}` {
+		t.Errorf("letters made it %s", got)
+	}
+}
+
+// Of a value with a title that has no room for both, the title stands there whole.
+func TestTitleOfAChosenValue(t *testing.T) {
+	f := open(t, `{"type":"object","properties":{"hero":{"oneOf":[{"const":"hero-1","title":"Superman"},{"const":"hero-2","title":"Batman"}]}}}`)
+	press(t, f, "space", "enter")
+	for w, want := range map[int]string{100: "‹ Superman  \"hero-1\" ▾ ›", 36: "‹ Superman ▾ ›"} {
+		if f.SetSize(w, 20); !strings.Contains(screen(f), want) {
+			t.Errorf("in %d cells it is not %s:\n%s", w, want, screen(f))
+		}
+	}
+}

@@ -184,10 +184,6 @@ func (f *Form) boolKey(r *row, k string) bool {
 		case r.needsBoolean():
 			v = schema.BoolValue(true)
 		}
-	case "t", "y":
-		v = schema.BoolValue(true)
-	case "f", "n":
-		v = schema.BoolValue(false)
 	default:
 		return false
 	}
