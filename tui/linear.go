@@ -14,6 +14,7 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -394,6 +395,10 @@ func (l *linear) screen(asked bool) {
 	l.choices = v.choose(&a.ctx)
 	for i, ch := range l.choices {
 		fmt.Fprintf(&b, "%d) %s\n", i+1, safe.Line(ch.Label, 0))
+	}
+	if v.Page != nil {
+		p := v.Page(&a.ctx)
+		fmt.Fprintln(&b, page.OneLine(p.Foot))
 	}
 	limit := maxUnsolicited
 	if asked {

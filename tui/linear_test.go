@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/test/require/assert"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/page"
 )
 
 // console is linear mode with its stdin and stdout.
@@ -233,4 +234,22 @@ func TestLinearPicksByGroup(t *testing.T) {
 	if took != "version" {
 		t.Errorf("chose the %q", took)
 	}
+}
+
+// What sums up a page stands below its choices.
+func TestLinearFootAfterChoices(t *testing.T) {
+	paged := &tui.Screen{
+		ID: "paged", Title: "Paged", Panes: []tui.PaneSpec{{ID: "list", Title: "Paged"}},
+		Handle: func(*tui.Ctx, tea.Msg) (tea.Cmd, bool) { return nil, true }, Draw: func(*tui.Ctx, *tui.Pane) *tea.Cursor { return nil },
+		Page:    func(*tui.Ctx) page.Page { return *(&page.Page{Title: "Paged", Foot: "in all 2"}).Note("what it is") },
+		Choices: func(*tui.Ctx) []tui.Choice { return []tui.Choice{{Label: "the first"}, {Label: "the second"}} },
+	}
+	inLinear(t, func(t *testing.T, c *console, _ *fruits) {
+		c.enter()
+		for _, line := range []string{":paged", ""} {
+			if got := c.enter(line); !strings.Contains(got, "what it is\n1) the first\n2) the second\nin all 2\n") || strings.Count(got, "in all 2") != 1 {
+				t.Errorf("it printed\n%s", got)
+			}
+		}
+	}, paged)
 }

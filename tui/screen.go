@@ -129,8 +129,15 @@ func (s *Screen) write(c *Ctx, w io.Writer) {
 		s.Plain(c, w)
 		return
 	}
-	p := s.Page(c)
-	fmt.Fprintln(w, p.Spoken(false))
+	fmt.Fprintln(w, c.Spoken(s.Page(c), false))
+}
+
+// Spoken is a page as text, in linear mode without its foot, which stands below the choices there. See [page.Page.Spoken].
+func (c *Ctx) Spoken(p page.Page, numbered bool) string {
+	if c.Linear {
+		p.Foot = ""
+	}
+	return p.Spoken(numbered)
 }
 
 // choose is the numbered list of linear mode.

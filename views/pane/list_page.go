@@ -175,7 +175,7 @@ func (s *ListPage) Plain(c *tui.Ctx, w io.Writer) {
 		is.Table.Len = mostChoices
 		is.After = append(is.After, fmt.Sprintf("the first %d of %d; /text narrows", mostChoices, n))
 	}
-	fmt.Fprintln(w, is.Spoken(c.Linear))
+	fmt.Fprintln(w, c.Spoken(is, c.Linear))
 }
 
 // Choices are the first rows listed, each with what picking it does.

@@ -19,7 +19,7 @@ func (v *experts) plain(c *tui.Ctx, w io.Writer) {
 	if len(v.report.Groups) > 0 {
 		p = pages.Broken(&v.report)
 	}
-	fmt.Fprintln(w, p.Spoken(false))
+	fmt.Fprintln(w, c.Spoken(p, false))
 }
 
 // page is the rules that were broken with how often, and where it was and what shows it below those that are unfolded.
