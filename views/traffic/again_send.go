@@ -132,7 +132,8 @@ func (v *resend) done(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
 	v.op = 0
 	v.Touch()
 	if r, ok := m.Value.(openedRequest); ok && r.req.Frame != nil {
-		v.adopt(c, r)
+		v.adopt(c, &r)
+		next = func() tea.Cmd { return v.opened(c, r) }
 	}
 	if m.Err != nil {
 		v.err = m.Err
@@ -145,12 +146,14 @@ func (v *resend) done(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
 }
 
 // adopt takes a request that was read, and the server that it was sent to.
-func (v *resend) adopt(c *tui.Ctx, r openedRequest) {
+func (v *resend) adopt(c *tui.Ctx, r *openedRequest) {
 	v.req, v.some, v.before, v.edited = r.req, true, r.before, r.asked
 	if s, ok := v.sessions(c).Server(r.req.Server); ok && v.sessions(c) == c.Sessions {
 		v.to = target{s: s}
-		if r.before.Version == calls.Legacy && s.Status().Era == session.Legacy {
-			v.before.Version = s.Status().Version
+		for _, a := range []*calls.Answer{&v.before, &r.after} { // messages of the legacy era do not say their version
+			if a.Version == calls.Legacy && s.Status().Era == session.Legacy {
+				a.Version = s.Status().Version
+			}
 		}
 	} else if !ok || v.sessions(c) != c.Sessions {
 		v.to = v.chosen[r.req.Server]
