@@ -82,7 +82,7 @@ func TestBadCall(t *testing.T) {
 			app.Pane("result").HasNot("✓ ")
 			app.Pane("form").Has(`"mark": "typed before"`)
 			if name != "isError" {
-				shows(app, "result", "t frames · r run again")
+				shows(app, "result", "tab, then t frames · r run again")
 			}
 			if c.lost {
 				reconnect(app)

@@ -110,7 +110,7 @@ func TestE2EKilledMidCall(t *testing.T) {
 	app.Pane("result").Has("notifications")
 	killChild(t, app)
 	state(app, session.Failed)
-	shows(app, "result", "✗ everything: tools/call trigger-long-running-operation: the server was ended by signal", "then reconnect", "t frames · r run again")
+	shows(app, "result", "✗ everything: tools/call trigger-long-running-operation: the server was ended by signal", "then reconnect", "tab, then t frames · r run again")
 	app.Status().Has("Error")
 	app.Pane("form").Has("1", "4")
 	app.Press("ctrl+g").Toast("not connected")

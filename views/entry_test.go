@@ -155,7 +155,7 @@ func TestEditAConnectedEntry(t *testing.T) {
 	app.Press("1").View("servers").Press("e").View("entry").Press("ctrl+u")
 	app.Type("better").Press("ctrl+g").Overlay("Change good?").Press("y")
 	app.View("tools").Pane("list").Has("echo")
-	app.Press("1").View("servers").Pane("list").Has("better", "Connected").HasNot("good")
+	app.Press("1").View("servers").Pane("list").Has("better", "Connected", "fakemcp good").HasNot("● good")
 	assert.Contains(t, read(t, file), `"better"`)
 }
 

@@ -51,7 +51,7 @@ func Leads(p *page.Page, s *session.Session, st session.Status, k Known) {
 	p.Lead("log", cmp.Or(k.Log, "nothing yet"), "logs")
 	p.Lead("doctor", cmp.Or(k.Doctor, "not asked yet"), "doctor")
 	if s.Config().Source.File != "" {
-		p.Lead("entry", "command, arguments, environment and more · edit", "entry")
+		p.Lead("entry", "all settings · edit", "entry")
 	}
 }
 

@@ -91,6 +91,8 @@ func (d *definition) lines(th *tui.Theme, w int) []string {
 		case "name", "title", "description", "inputSchema", "outputSchema", "arguments", "annotations", "uri", "uriTemplate", "frontmatter", "resources":
 		case "icons":
 			l.icons(value)
+		case "execution":
+			l.Row("as a task", cmp.Or(taskWords[compact(value)], compact(value)))
 		case "_meta":
 			l.meta(value)
 		default:
@@ -371,6 +373,11 @@ func (l *Details) icons(icons []byte) {
 	}
 }
 
+// taskWords are what a tool says of calls as tasks.
+var taskWords = map[string]string{
+	`{"taskSupport":"forbidden"}`: "never", `{"taskSupport":"optional"}`: "if asked for", `{"taskSupport":"required"}`: "always",
+}
+
 // hintWords are the annotations that the protocol knows.
 var hintWords = map[string]string{
 	"readOnlyHint=true": "read-only", "readOnlyHint=false": "writes",
@@ -419,7 +426,7 @@ func typeName(f *schema.Field) string {
 	case schema.ShapeVariants:
 		var names []string
 		for _, v := range f.Variants() {
-			if names = append(names, v.Title); len(names) == maxNamed {
+			if names = append(names, strings.TrimSuffix(v.Title, " …")); len(names) == maxNamed {
 				names = append(names, fmt.Sprintf("… %d", len(f.Variants())))
 				break
 			}

@@ -289,7 +289,7 @@ func (r *Reply) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		p.Lines = append(head, Message(th, p.W, "No result.", r.next())...)
 		return nil
 	case r.err != nil:
-		p.Lines = append(head, r.errorLines(th, p.W)...)
+		p.Lines = append(head, r.errorLines(th, p.W, c.Focus == p.ID)...)
 		return nil
 	case r.loading:
 		p.Lines = append(head, Message(th, p.W, spinner()+" "+r.what+elapsed(r.since), "Press x to cancel.")...)
@@ -319,14 +319,18 @@ func (r *Reply) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 }
 
 // errorLines is the error in full, with the data that the server sent along.
-func (r *Reply) errorLines(th *tui.Theme, w int) []string {
+func (r *Reply) errorLines(th *tui.Theme, w int, focused bool) []string {
 	err := r.err
 	if e := (*failure.Error)(nil); r.WantsLogin() && errors.As(err, &e) {
 		c := *e
 		c.Next, c.Remedy = "", "" // the key below does it
 		err = &c
 	}
-	out := errorMessage(th, w, ErrorText(err), r.next())
+	next := r.next()
+	if !focused && next != "" { // in the form, letters are text
+		next = "tab, then " + next
+	}
+	out := errorMessage(th, w, ErrorText(err), next)
 	if len(r.data) > 0 {
 		out = append(out, "", " "+th.Muted.S("data"))
 		for _, l := range paint.Wrap(safe.Text(indented(r.data)), w-2) {

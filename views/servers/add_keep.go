@@ -32,7 +32,7 @@ type addedServers struct {
 // beginnings are where to begin while nothing is typed.
 func (v *adder) beginnings(c *tui.Ctx) []addRow {
 	const group = "Or begin with"
-	out := []addRow{{group, "a template", "filesystem, github, postgres, slack, memory and others", v.template}}
+	out := []addRow{{group, "a template", "filesystem, github, postgres, slack, memory, others", v.template}}
 	if c.HasScreen("registry") {
 		out = append(out, addRow{group, "the registry", "search thousands of servers by name", func(c *tui.Ctx) tea.Cmd { return c.Navigate("registry", nil) }})
 	}

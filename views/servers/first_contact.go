@@ -61,7 +61,7 @@ func (v *servers) starters(c *tui.Ctx) []starter {
 	out := []starter{
 		{"a", "add a server", "type a command or a URL", v.add},
 		{"", "paste JSON", "an entry or a whole file of any program", v.paste},
-		{"", "choose a template", "filesystem, github, postgres, slack, memory and others", v.template},
+		{"", "choose a template", "filesystem, github, postgres, slack, memory, others", v.template},
 	}
 	if c.HasScreen("registry") {
 		out = append(out, starter{"", "search the registry", "thousands of servers by name", v.registry})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/views/pages"
@@ -24,9 +25,17 @@ func (v *servers) page(c *tui.Ctx) page.Page {
 	return p
 }
 
+// shortDestination is what a server runs without the folder of the program, or what it contacts: what there is room for tells rows apart.
+func shortDestination(srv config.Server) string {
+	if i := strings.LastIndexAny(srv.Command, `/\`); i >= 0 {
+		srv.Command = srv.Command[i+1:]
+	}
+	return srv.Masked().Destination()
+}
+
 func (v *servers) row(c *tui.Ctx, s *session.Session) (r page.Row) {
 	srv, st := s.Config(), s.Status()
-	mark, what := pane.StateMark(s, st), srv.Masked().Destination()
+	mark, what := pane.StateMark(s, st), shortDestination(srv)
 	if old := outdated(s); old != "" {
 		what = old
 	} else if st.Retired != "" {

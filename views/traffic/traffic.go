@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/traffic/filter"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
 	"github.com/mcphud/mcphud/views/shell"
@@ -133,7 +134,11 @@ func (v *traffic) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		len(c.Sessions.Servers()) > 1, c.Sessions.Journal().Rev(), v.only.Seq, v.ref.Seq, v.Feed.Exchanges, beat, what, next, v.broken.rev)
 	switch {
 	case v.only.Seq != 0:
-		p.Foot = safe.Line(fmt.Sprintf("frames of %s %s #%s", v.only.Method, v.only.Tool, v.only.ID), max(p.W-27, 10)) + " · m all frames"
+		what := fmt.Sprintf("frames of %s %s #%s", v.only.Method, v.only.Tool, v.only.ID)
+		if room := p.W - 40; paint.Width(what) > room && v.only.Tool != "" { // the rows have the method
+			what = fmt.Sprintf("frames of %s #%s", v.only.Tool, v.only.ID)
+		}
+		p.Foot = safe.Line(what, max(p.W-27, 10)) + " · m all frames"
 	case v.ref.Seq != 0 && p.Foot == "":
 		p.Foot = "time since " + v.ref.Time.Format("15:04:05.000")
 	}
