@@ -27,6 +27,9 @@ func TestUpNamesThePage(t *testing.T) {
 	for lines := bufio.NewScanner(out); !strings.Contains(said, "Press ctrl+c") && lines.Scan(); {
 		said += lines.Text() + "\n"
 	}
+	if !regexp.MustCompile(`aggregate +http://\S+/mcp \(open it with mcphud URL\)`).MatchString(said) {
+		t.Errorf("nothing says what opens the router's tools: %s", said)
+	}
 	page := regexp.MustCompile(`page +(http://\S+/) \(open it in a browser\)`).FindStringSubmatch(said)
 	if page == nil {
 		t.Errorf("no page in %s", said)

@@ -268,7 +268,7 @@ func (a *app) summary(r *stackRun) error {
 		}
 	}
 	if aggregate != "" {
-		fmt.Fprintf(&b, "  %-12s %s\n", "aggregate", aggregate)
+		fmt.Fprintf(&b, "  %-12s %s (open it with mcphud URL)\n", "aggregate", aggregate)
 		fmt.Fprintf(&b, "  %-12s %s (open it in a browser)\n", "page", strings.TrimSuffix(aggregate, "mcp"))
 	}
 	b.WriteString("Press ctrl+c to stop.\n")
