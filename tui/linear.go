@@ -271,6 +271,11 @@ func (l *linear) word(line string) {
 	}
 	v := a.current()
 	x, first := lookup(&a.ctx, v.actions, a.ctx.Focus, line)
+	for _, p := range v.Panes { // nobody sees which of them has the focus
+		if x == nil && !first {
+			x, first = lookup(&a.ctx, v.actions, p.ID, line)
+		}
+	}
 	if x == nil {
 		var chord bool
 		x, chord = lookup(&a.ctx, a.actions.global, "", line)
@@ -278,7 +283,7 @@ func (l *linear) word(line string) {
 	}
 	switch {
 	case x != nil:
-		l.start(a.run(x))
+		l.start(a.runAnywhere(x))
 		return
 	case first:
 		l.start(a.begin(line))
@@ -341,7 +346,7 @@ func (l *linear) show(asked bool) {
 		if s := p.edit.Value(); s != "" && !p.secret {
 			initial = " [" + safe.Line(s, 60) + "]"
 		}
-		fmt.Fprintf(l.out, "%s%s (. cancels)\n", p.label, initial)
+		fmt.Fprintf(l.out, "%s%s (. cancels)\n", strings.TrimSuffix(p.label, " "), initial)
 	}
 }
 

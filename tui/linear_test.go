@@ -100,6 +100,8 @@ func TestLinearRunsAndCancelsCalls(t *testing.T) {
 		c.enter()
 		c.enter("enter")
 		c.has(c.enter("x"), "cancelling eat fruit 0", "eat fruit 0: failed: context canceled", "eat fruit 0: cancelled")
+		c.enter("tab", "enter") // a key of the pane that has not the focus
+		c.has(c.enter("x"), "cancelling eat fruit 0")
 		c.enter("fruits.eat")
 		close(f.block)
 		c.has(c.enter(), "eat fruit 0: done")
@@ -111,7 +113,7 @@ func TestLinearAsks(t *testing.T) {
 		c.enter()
 		c.has(c.enter("D"), "Bin it?", "It cannot be taken back.", "y) bin", "n) cancel (an empty line too)")
 		c.has(c.enter("y"), "ran bin")
-		c.has(c.enter("R"), "name:  [fruit 0] (. cancels)")
+		c.has(c.enter("R"), "name: [fruit 0] (. cancels)")
 		c.has(c.enter("apple"), "1) apple")
 		c.enter("R", ".")
 		c.has(c.enter("F"), "it is ^[[31mrotten")
