@@ -22,7 +22,7 @@ func TestTokensOfTools(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app := tuitest.Start(t, append(agent(), tuitest.Views(views.All(views.Deps{Checks: checks(&cost.Section{})})...), tuitest.Size(120, 40), tuitest.At("tools", nil))...)
 		app.Pane("list").Has("k tok", "65 tok", "≈").Some(tuitest.Matches(`form_gallery.* [0-9.]+k tok`))
-		app.Press(":check").View("check").Press("/").Type("what a model").Press("enter")
+		app.Press(":tokens").View("check").Pane("list").Selected("what a model pays")
 		app.Pane("detail").Has("TOKENS", "SHARE", "DESCRIPTION", "SCHEMA").Some(tuitest.Matches(`form_gallery +2\d\d\d +8\d % +\d+ +2\d\d\d +[0-9.]+ kB`)).Some(tuitest.Matches(`all 8 tools +2\d\d\d`))
 	})
 }

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/contract"
+	"github.com/mcphud/mcphud/session/check/cost"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pages"
@@ -33,7 +35,10 @@ type checkScreen struct {
 	least   check.Severity // findings that matter less are not listed
 	only    string         // section whose findings are listed, "" for all
 	moved   bool           // somebody chose a row
+	ruleCol int            // cells of the longest rule that is listed,
+	wordCol int            // and of its name in its section
 	asked   string         // section that somebody chose to run, "" for several
+	goal    string         // section to stand on, until somebody moves; "" for none
 	wanted  string         // server that is examined once it is connected, "" for none
 	ticking bool
 	runs    map[string]*examination // by server
@@ -67,7 +72,7 @@ func NewCheck(with Checks, lock *contract.Project) *tui.Screen {
 
 func (v *checkScreen) screen() *tui.Screen {
 	return &tui.Screen{
-		ID: "check", Title: "Check", Aliases: []string{"lint", "quality", "good", "cost", "tokens"}, Split: 60, StackUnder: 160,
+		ID: "check", Title: "Check", Aliases: []string{"lint", "quality", "good", "cost"}, Split: 60, StackUnder: 160,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "Check"}, {ID: "detail", Title: "Finding"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Page: v.page,
 		PageText: v.pageText, CopyText: v.copyText, Hints: v.hints, Rows: v.firstRows,
@@ -196,8 +201,11 @@ func (v *checkScreen) compareAgain(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	return v.start(c, only)
 }
 
-// contractSection is the section that compares with the lock.
-var contractSection = (&contract.Section{}).Name()
+// The section that compares with the lock, and that which counts tokens.
+var (
+	contractSection = (&contract.Section{}).Name()
+	costSection     = (&cost.Section{}).Name()
+)
 
 // sync takes in what is known of the current server.
 func (v *checkScreen) sync(c *tui.Ctx) tea.Cmd {
@@ -236,14 +244,16 @@ func (v *checkScreen) list(c *tui.Ctx) tea.Cmd {
 	if had && int(was.part) < len(v.parts) {
 		part, finding = v.parts[was.part].name, was.finding
 	}
-	v.rows = nil
+	v.rows, v.ruleCol, v.wordCol = nil, 0, 0
 	worst, best := 0, check.Severity(-1)
 	for i, p := range v.parts {
 		if v.only != "" && v.only != p.name {
 			continue
 		}
 		counts := v.asked == "" || v.asked == p.name || p.name == check.Server().Name()
-		if v.asked == p.name && best < check.Info {
+		if v.goal == p.name {
+			worst, best = len(v.rows), check.Error
+		} else if v.asked == p.name && best < check.Info {
 			worst = len(v.rows)
 		}
 		v.rows = append(v.rows, checkRow{int32(i), -1})
@@ -253,6 +263,8 @@ func (v *checkScreen) list(c *tui.Ctx) tea.Cmd {
 					if counts && s > best {
 						best, worst = s, len(v.rows)
 					}
+					id := p.findings[j].ID
+					v.ruleCol, v.wordCol = max(v.ruleCol, len(id)), max(v.wordCol, len(id)-strings.IndexByte(id, '/')-1)
 					v.rows = append(v.rows, checkRow{int32(i), int32(j)})
 				}
 			}

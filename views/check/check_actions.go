@@ -36,6 +36,7 @@ func (v *checkScreen) actions() []tui.Action {
 					v.wanted = c.Server.Name()
 					return c.Navigate("servers", pane.Reopen{Server: c.Server.Name(), Screen: "check"})
 				}
+				v.goal = ""
 				return v.start(c, v.usual(c))
 			},
 		},
@@ -75,6 +76,14 @@ func (v *checkScreen) actions() []tui.Action {
 		{
 			ID: "check.only", Word: "section", Title: "section", Group: g, Hint: 6,
 			Help: "List the findings of one section, or of all.", Disabled: v.nothing, Run: v.narrow,
+		},
+		{
+			ID: "check.tokens", Word: "tokens", Title: "tokens", Group: g,
+			Help: "Go to the section that counts what the lists cost a model, tool by tool.",
+			Run: func(c *tui.Ctx) tea.Cmd {
+				v.goal, v.moved = costSection, false
+				return v.list(c)
+			},
 		},
 		acceptAction("check", g, 0, v.lock), pane.DriftAction("check"),
 		{

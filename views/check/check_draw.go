@@ -190,10 +190,10 @@ func (r checkRows) Row(i, w int) string {
 	if f.Ignored != "" {
 		style = th.Muted
 	}
-	rule, wide, most := f.ID, 34, 24
+	rule, wide, most := f.ID, min(34, v.ruleCol), 24
 	if w < 100 {
 		_, rule, _ = strings.Cut(f.ID, "/")
-		wide, most = 24, 16
+		wide, most = min(24, v.wordCol), 16
 	}
 	out := "  " + style.S(paint.Fit(mark.String(), 10)) + pane.Column(v.table.Query.Highlight(rule, th.Text, th.Match), wide, w) + "  "
 	place := f.Place.Name

@@ -75,7 +75,7 @@ func (a *ItemDetail) Actions(view, pane string) []tui.Action {
 			},
 		},
 		{
-			ID: view + ".unfold", Verb: tui.VerbFold, Title: "more", Group: "Detail", Hint: 6,
+			ID: view + ".unfold", Verb: tui.VerbFold, Word: "expand", Title: "more", Group: "Detail", Hint: 6,
 			Help: "Show all that the definition says, or fold it again; in raw JSON, fold what is under the cursor.",
 			Disabled: func(*tui.Ctx) string {
 				if !a.raw && !a.open && !a.folded {
