@@ -74,7 +74,7 @@ func TestSendAgain(t *testing.T) {
 		onWeather(t, func(app *tuitest.App) {
 			looked(app, "look")
 			app.Press("r").View("again")
-			app.Pane("before").Has("Before: north", "✓ the same but for 2 expected differences", "≈ /structuredContent/at  varies between equal runs", "≈ /structuredContent/call  varies between equal runs")
+			app.Pane("before").Has("Before: north · look · ", "✓ the same but for 2 expected differences", "≈ /structuredContent/at  varies between equal runs", "≈ /structuredContent/call  varies between equal runs")
 			app.Pane("after").Has("After: north")
 			app.Whole().Has("sent as it was but for id", "sent twice: ")
 			app.Press("q").View("traffic")
@@ -226,7 +226,7 @@ func TestEditAndSend(t *testing.T) {
 func TestDiffWithTheCallBefore(t *testing.T) {
 	onWeather(t, func(app *tuitest.App) {
 		looked(app, "look")
-		app.Press("d").View("again").Whole().Has("no earlier call of the same in the journal")
+		app.Press("d").View("again").Whole().Has("no earlier call of the same in the journal", "r again · o send to another · e edit")
 		app.Press("q").View("traffic")
 		looked(app, "look")
 		app.Press("d").View("again").Pane("before").Has("≠ 3 differences, and 1 possible difference", "/structuredContent/city")

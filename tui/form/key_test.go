@@ -52,7 +52,7 @@ func TestOpeningAGroupShowsItsRows(t *testing.T) {
 	assert.Contains(t, screen(f), "› ▾ list", "+ add item")
 }
 
-// Letters narrow the values of a list, so they are no commands there; on a boolean they are, and change nothing.
+// Letters narrow the values of a list, so they are not commands there; on a boolean they are, and change nothing.
 func TestLettersOnChoices(t *testing.T) {
 	f := open(t, `{"type":"object","properties":{"e":{"enum":["red","green"]},"v":{"anyOf":[{"type":"string"},{"type":"array"}]},"b":{"type":"boolean"}}}`)
 	for _, at := range []string{"/e", "/v"} {

@@ -62,6 +62,7 @@ type draft struct {
 	server string
 	item   offer.Item
 	form   *form.Form
+	bare   bool                   // the schema names no argument
 	sent   []byte                 // value that was sent last
 	op     uint64                 // running call, 0 if none
 	asTask bool                   // it is to be called as a task
@@ -282,7 +283,8 @@ func (v *formScreen) fit(c *tui.Ctx, d *draft, it offer.Item, ok bool) tea.Cmd {
 	}
 	d.item = it
 	old := d.form
-	d.form = form.New(v.fields(it), c.Theme)
+	fields := v.fields(it)
+	d.form, d.bare = form.New(fields, c.Theme), fields.Err() == nil && fields.Root().Shape() == schema.ShapeObject && len(fields.Root().Children(nil)) == 0
 	d.form.Complete = v.completer(c.Server, it)
 	if old != nil {
 		d.form.Continue(old)

@@ -224,7 +224,11 @@ func (v *formScreen) drawResult(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		return nil
 	}
 	if !v.reply.Shown() {
-		p.Lines = pane.Message(c.Theme, p.W, "Fill in the form and press ctrl+g.", "tab moves between form and result, f1 lists every key.")
+		what := "Fill in the form and press ctrl+g."
+		if v.cur.bare {
+			what = "Nothing is to be filled in: press ctrl+g."
+		}
+		p.Lines = pane.Message(c.Theme, p.W, what, "tab moves between form and result, f1 lists every key.")
 		p.Scroll = tui.Scroll{}
 		return nil
 	}

@@ -40,6 +40,7 @@ type definition struct {
 	flat   bool     // one level of schemas all the same
 	prose  []string // the description, rendered; nil for as it is
 	mark   offer.Mark
+	spare  int  // rows that are free for what is folded
 	folded bool // lines left something out
 }
 
@@ -56,6 +57,7 @@ type argument struct {
 // lines draws the definition for w cells.
 func (d *definition) lines(th *tui.Theme, w int) []string {
 	l := NewDetails(th, w)
+	l.spare = d.spare
 	it := d.item
 	if it.Flaw != nil {
 		l.failure(it.Flaw, "The list's other items are not affected. Press m for the raw definition.")
@@ -111,22 +113,27 @@ func (d *definition) lines(th *tui.Theme, w int) []string {
 	return l.Lines
 }
 
-// fit draws as much of the definition as h lines have room for: all of it, else all but what is in objects, else it is folded.
+// fit draws as much of the definition as h lines have room for: all of it, else all but what is in objects, else it is folded but for
+// what the rows that are left have room for.
 func (d *definition) fit(th *tui.Theme, w, h int) []string {
+	d.spare = 0
 	lines := d.lines(th, w)
-	small := len(d.item.InputSchema)+len(d.item.OutputSchema) <= maxUnfolded && len(strings.TrimSpace(d.item.Description)) <= foldedBytes
-	if !d.folded || d.open || !small || len(lines) > h {
+	if !d.folded || d.open || len(lines) > h {
 		return lines
 	}
+	small := len(d.item.InputSchema)+len(d.item.OutputSchema) <= maxUnfolded && len(strings.TrimSpace(d.item.Description)) <= foldedBytes
 	more := *d
 	for _, more.flat = range []bool{false, true} {
-		more.open = true
+		if more.open = true; !small {
+			break
+		}
 		if all := more.lines(th, w); len(all) <= h {
 			d.folded = more.folded
 			return all
 		}
 	}
-	return lines
+	d.spare = h - len(lines)
+	return d.lines(th, w)
 }
 
 // depth is how many levels of a schema are listed.
@@ -281,9 +288,14 @@ func (l *Details) arguments(list []argument, open bool) (folded bool) {
 			gap = 0
 		}
 		room := l.w - paint.Width(line) - gap
-		beside := !open && room >= leastBeside || room >= paint.Width(about) && !strings.Contains(about, "\n")
+		one := strings.Join(strings.Fields(about), " ")
+		var below []string
+		if open || l.spare > 0 {
+			below = paint.Wrap(about, l.w-2*(a.depth+1))
+		}
+		whole := open || paint.Width(one) > room && len(below) <= l.spare && l.spare > 0
+		beside := !whole && room >= leastBeside || room >= paint.Width(about) && !strings.Contains(about, "\n")
 		if beside && about != "" {
-			one := strings.Join(strings.Fields(about), " ")
 			folded = folded || paint.Width(one) > room
 			line += paint.Blanks(gap) + l.th.Text.S(paint.Cut(one, room))
 		}
@@ -291,11 +303,14 @@ func (l *Details) arguments(list []argument, open bool) (folded bool) {
 		if beside || about == "" {
 			continue
 		}
-		if !open {
+		if !whole {
 			folded = true
 			continue
 		}
-		for _, r := range paint.Wrap(about, l.w-2*(a.depth+1)) {
+		if !open {
+			l.spare -= len(below)
+		}
+		for _, r := range below {
 			l.Lines = append(l.Lines, paint.Blanks(2*(a.depth+1))+l.th.Text.S(r))
 		}
 	}
@@ -314,9 +329,10 @@ func (l *Details) prose(d *definition) (folded bool) {
 			rows = append(rows, l.th.Text.S(r))
 		}
 	}
-	if !d.open && (len(rows) > foldedLines || len(about) < len(strings.TrimSpace(d.item.Description))) {
-		rows, folded = rows[:min(len(rows), foldedLines)], true
+	if most := foldedLines + l.spare; !d.open && (len(rows) > most || len(about) < len(strings.TrimSpace(d.item.Description))) {
+		rows, folded = rows[:min(len(rows), most)], true
 	}
+	l.spare -= max(len(rows)-foldedLines, 0)
 	l.Lines = append(append(l.Lines, ""), rows...)
 	return folded
 }

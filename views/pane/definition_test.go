@@ -30,3 +30,21 @@ func TestDefinitionFitsWhereItCan(t *testing.T) {
 		}
 	}
 }
+
+// Where there is no room for all of it, the rows that are left show what is folded, in order, and no row is too much.
+func TestFoldedDefinitionUsesFreeRows(t *testing.T) {
+	d := definition{kind: offer.Tools, item: offer.Item{Name: "fetch", Description: strings.Repeat("Words about it. ", 40), InputSchema: []byte(
+		`{"type":"object","properties":{"url":{"type":"string","description":"Address of the page that is to be fetched, with its scheme"},"proxy":{"type":"string","description":"Another address, of what stands between this and that"}}}`)}}
+	th := paint.New(themes.Default(true), colorprofile.NoTTY)
+	least := len(d.fit(th, 38, 1))
+	for h := least; h < least+20; h++ {
+		lines := d.fit(th, 38, h)
+		got := paint.Strip(strings.Join(lines, "\n"))
+		if all := !strings.Contains(got, "shows all"); len(lines) > h || all == d.folded || !all && len(lines) < h-1 {
+			t.Errorf("in %d rows it takes %d:\n%s", h, len(lines), got)
+		}
+		if url, proxy := strings.Contains(got, "scheme"), strings.Contains(got, "and that"); h >= least+4 != (url && proxy) {
+			t.Errorf("in %d rows, %d at least:\n%s", h, least, got)
+		}
+	}
+}

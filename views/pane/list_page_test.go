@@ -54,10 +54,10 @@ func TestListPageInLinearMode(t *testing.T) {
 		choices int
 		text    string
 	}{
-		{3, "", 3, "foot\n"},
-		{5000, "", 100, "the first 100 of 5000; /text narrows\nfoot\n"},
-		{5000, "2", 100, "the first 100 of 2084; /text narrows\nfoot\n"},
-		{3, "nomatch", 0, NothingListed("nomatch") + "\nfoot\n"},
+		{3, "", 3, "\n"},
+		{5000, "", 100, "the first 100 of 5000; /text narrows\n"},
+		{5000, "2", 100, "the first 100 of 2084; /text narrows\n"},
+		{3, "nomatch", 0, NothingListed("nomatch") + "\n"},
 	} {
 		v, screen := numbered(x.rows)
 		v.Changed(c)

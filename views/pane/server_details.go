@@ -153,6 +153,7 @@ type Details struct {
 	th    *tui.Theme
 	w     int
 	brief bool // leaves out what another row says
+	spare int  // rows that are free for what would be folded
 	Lines []string
 }
 

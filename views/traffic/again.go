@@ -185,6 +185,9 @@ func (v *resend) stop(c *tui.Ctx) {
 func (v *resend) side(c *tui.Ctx, name string, a, beside *calls.Answer) pane.Side {
 	s := pane.Side{Value: a.Shown()}
 	about := []string{name + ": " + safe.Line(cmp.Or(c.ServerTitle(a.Server), a.Server, "?"), 60)}
+	if target := v.req.Target(); target != "" && beside == nil {
+		about = append(about, safe.Line(target, 40))
+	}
 	if v.after != nil && v.before.Version != v.after.Version && v.before.Version != calls.Legacy && a.Version != "" {
 		about = append(about, safe.Line(a.Version, 20))
 	}
@@ -296,7 +299,7 @@ func (v *resend) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	case v.err != nil && !v.some && p.ID == "after": // the first pane says it
 		p.Lines = nil
 	case v.err != nil:
-		next := "r again · s send to another · e edit"
+		next := fmt.Sprintf("%s again · %s send to another · %s edit", c.KeyOf("again.send"), c.KeyOf("again.choose"), c.KeyOf("again.edit"))
 		if !v.some {
 			next = "q goes back"
 		}
