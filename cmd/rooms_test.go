@@ -35,14 +35,14 @@ var sizes = []struct {
 	{"themes", 420},
 	{"agentsrv", 28_850},
 	{"proxy", 25_050},
-	{"tui", 22_680},
-	{"views", 29_230},
+	{"tui", 22_720},
+	{"views", 29_330},
 	{"cmd", 23_600},
 	{"", 239_400},
 }
 
 // tests is how many lines all tests have.
-const tests = 141_300
+const tests = 141_450
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

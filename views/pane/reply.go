@@ -2,7 +2,6 @@ package pane
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -271,11 +270,7 @@ func (r *Reply) frame(p *tui.Pane) {
 		}
 	}
 	if r.verdict != "" {
-		verdict, room := r.verdict, p.W-8-paint.Width(p.Badge)
-		for i := 0; i >= 0 && paint.Width(verdict)+min(title, 8) > room; i = strings.LastIndex(verdict, " · ") {
-			verdict = verdict[:cmp.Or(i, len(verdict))] // whole parts of it
-		}
-		p.Title = shownPath(p.Title, max(room+1-paint.Width(verdict), 8)) + " " + verdict
+		p.Title = shownPath(p.Title, max(p.W-7-paint.Width(r.verdict)-paint.Width(p.Badge), 8)) + " " + r.verdict
 	}
 }
 

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/text"
