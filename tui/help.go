@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/help"
@@ -25,6 +26,13 @@ func newHelp(a *App) *picker {
 			}
 			by[x.Group] = append(by[x.Group], x)
 		}
+		elsewhere := func(g string) int { // what has no action of the focused pane stands behind what has one
+			if slices.ContainsFunc(by[g], func(x *Action) bool { return x.Pane != "" }) {
+				return 0
+			}
+			return 1
+		}
+		slices.SortStableFunc(groups, func(g, h string) int { return elsewhere(g) - elsewhere(h) })
 		for _, g := range groups {
 			title := scope + " · " + g
 			if g == scope {

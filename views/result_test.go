@@ -140,6 +140,8 @@ func TestFramesOfACall(t *testing.T) {
 		app.Press("q").View("call")
 		app.Press("t").View("traffic")
 		app.Press("esc").View("call").Pane("result").Has("hello there")
+		app.Press("?").Overlay("Help").Rows(tuitest.Eq("›"), tuitest.Eq("Call · Result")) // the pane that has the focus first
+		app.Press("esc")
 		app.Press("6").View("traffic").Pane("list").Has("initialize", "tools/list", "1 probe hidden · :probes shows").HasNot("server/discover")
 		app.Press(":probes").Pane("list").Has("server/discover", "not offered").HasNot("✗ error")
 		app.Press(":probes").Pane("list").HasNot("server/discover")

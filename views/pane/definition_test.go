@@ -48,3 +48,16 @@ func TestFoldedDefinitionUsesFreeRows(t *testing.T) {
 		}
 	}
 }
+
+// Whether a tool is called as a task is said in words, and what is not known as it was sent.
+func TestDefinitionSaysTaskSupport(t *testing.T) {
+	th := paint.New(themes.Default(true), colorprofile.NoTTY)
+	for sent, want := range map[string]string{
+		`{"taskSupport":"forbidden"}`: "as a task    never", `{"taskSupport":"required"}`: "as a task    always", `{"taskSupport":"odd"}`: `as a task    {"taskSupport":"odd"}`,
+	} {
+		d := definition{kind: offer.Tools, item: offer.Item{Name: "x", Raw: []byte(`{"name":"x","execution":` + sent + `}`)}}
+		if got := paint.Strip(strings.Join(d.lines(th, 60), "\n")); !strings.Contains(got, want) {
+			t.Errorf("of %s it says\n%s", sent, got)
+		}
+	}
+}
