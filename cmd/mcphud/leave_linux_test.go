@@ -72,7 +72,7 @@ func TestLeave(t *testing.T) {
 		{name: "connected, modern", args: stdio(behave.Modern), shows: "rpc_error"},
 		{name: "ignoring the end", args: stdio(behave.IgnoreTerm), shows: "rpc_error"},
 		{name: "with grandchildren", args: stdio(behave.Fork), shows: "rpc_error"},
-		{name: "calling", args: stdio(behave.Good), shows: "rpc_error", keys: []string{"/wait\r", "never", "\r", "Fill in", "\x07", "to cancel"}},
+		{name: "calling", args: stdio(behave.Good), shows: "rpc_error", keys: []string{"/wait\r", "never", "\r", "press ctrl+g", "\x07", "to cancel"}},
 		{name: "backoff", args: stdio(behave.ExitAtOnce), shows: "Error"},
 		{name: "in a dialog", args: stdio(behave.Good), shows: "rpc_error", keys: []string{"?", "type to search"}},
 	}
