@@ -65,7 +65,6 @@ const (
 	ByServer Party = "the MCP server"
 	ByIssuer Party = "the authorization server"
 	ByUser   Party = "the configuration"
-	ByUs     Party = "mcphud"
 )
 
 // Violation is a rule that somebody broke.
