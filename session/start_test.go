@@ -83,7 +83,7 @@ func TestAnInstallationIsNotCut(t *testing.T) {
 			_, s := sessiontest.Register(t, session.Options{Transport: transport.Options{GracePeriod: stay}}, config.Server{
 				Command:        script(t, program, `echo installing >&2; while read -r line; do :; done; sleep 1; : > "$0.tmp"; mv "$0.tmp" "$1"`),
 				Args:           []string{done},
-				ConnectTimeout: 100 * time.Millisecond,
+				ConnectTimeout: time.Second,
 			})
 			err := s.Connect(t.Context())
 			var e *failure.Error

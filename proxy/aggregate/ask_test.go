@@ -133,7 +133,7 @@ func TestR19_TheClientIsWaitedForWhoeverAsked(t *testing.T) {
 				}
 			}
 			s := router(t, map[string]string{"a": a.serve(t)}, func(o *aggregate.Options) {
-				o.Timeout = 3 * time.Second
+				o.Timeout = 6 * time.Second
 				if !passes {
 					o.Direct = nil
 				}
@@ -144,7 +144,7 @@ func TestR19_TheClientIsWaitedForWhoeverAsked(t *testing.T) {
 			call := s.events(s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__a__t","_meta":{"progressToken":"p"}}}`))
 			var q struct{ ID json.RawMessage }
 			require.NoError(t, json.Unmarshal([]byte(call.next("elicitation/create")), &q))
-			time.Sleep(5 * time.Second)
+			time.Sleep(8 * time.Second)
 			res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"result":{"action":"decline"}}`)
 			_ = res.Body.Close()
 			assert.Contains(t, call.next(`"id":1`), "went on")
