@@ -21,7 +21,7 @@ func TestLinearAddsToAFile(t *testing.T) {
 	}, "\n"))
 	o := finish(t, cmd)
 	for _, want := range []string{
-		"command, URL or JSON:", "3) Or in a file: ~/.config/mcphud/mcphud.yaml (mcphud, a new file)", "name:  [no-such-command-of-anybody]",
+		"command, URL or JSON:", "3) Or in a file: ~/.config/mcphud/mcphud.yaml (mcphud, a new file)", "name: [no-such-command-of-anybody]",
 		"Add mine to mcphud?", "+  mine:", "y) save and open", "saved to ~/.config/mcphud/mcphud.yaml",
 		"== Servers ▸ Entry", "entry mine, ~/.config/mcphud/mcphud.yaml:3", `1) name (required) = "mine"`, "Remove mine?", "-  mine:",
 	} {
