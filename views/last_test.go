@@ -3,6 +3,7 @@ package views_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -65,5 +66,20 @@ func TestLastResultFailed(t *testing.T) {
 		app.Press("down", "enter").View("call").Press("ctrl+g").Pane("result").Has("not on Sundays").Focused()
 		app.Press("2").View("tools").Pane("result").Has("not on Sundays")
 		app.Whole().Has("✗ isError")
+	})
+}
+
+// TestLastResultIsReadWhereItIsSeen: a result is read for its pane only while that is on the screen, and never where it is large.
+func TestLastResultIsReadWhereItIsSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := server.NewMCPServer("big", "1")
+		s.AddTool(mcp.NewTool("fill", mcp.WithDestructiveHintAnnotation(false)), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return mcp.NewToolResultText(strings.Repeat("x", 9<<20)), nil
+		})
+		app := tuitest.Start(t, tuitest.At("tools", nil), tuitest.Server("big", s), tuitest.Views(views.All(views.Deps{})...), tuitest.Size(140, 40))
+		app.Pane("list").Has("fill")
+		app.Press("enter").View("call").Press("ctrl+g").Pane("result").Has("xxxx").Focused()
+		app.Press("2").View("tools").Pane("result").Has("The result has 9.4 MB.").HasNot("xxxx")
+		app.Press("shift+tab", "t").View("traffic").Whole().Has("tools/call")
 	})
 }

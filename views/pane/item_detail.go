@@ -115,16 +115,19 @@ func (a *ItemDetail) LinkAction(view, group string) tui.Action {
 // Show takes the item to show; server tells items of the same name apart.
 func (a *ItemDetail) Show(c *tui.Ctx, server string, it offer.Item) tea.Cmd {
 	id := server + "\x00" + string(it.Raw)
-	var last tea.Cmd
-	if a.kind == offer.Tools || a.kind == offer.Prompts { // what resources hold is their detail
-		last = a.last.show(c, a.calls, callKey{server, methods[a.kind], it.Name})
-	}
 	if id == a.id {
-		return tea.Batch(last, a.prepare(c))
+		return tea.Batch(a.showLast(c), a.prepare(c))
 	}
 	a.id, a.server, a.item, a.mark = id, server, it, offer.Mark{}
 	a.words.Top = 0
-	return tea.Batch(last, a.load(c), a.prepare(c))
+	return tea.Batch(a.showLast(c), a.load(c), a.prepare(c))
+}
+
+func (a *ItemDetail) showLast(c *tui.Ctx) tea.Cmd {
+	if a.id == "" {
+		return nil
+	}
+	return a.last.show(c, a.calls, callKey{a.server, methods[a.kind], a.item.Name})
 }
 
 // Marked says what became of the item that is shown since somebody looked; it stays as long as the item is shown.
@@ -200,8 +203,9 @@ func (a *ItemDetail) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.Resized:
 		a.w = m.Width("detail")
 		cmd, _ := a.doc.Handle(c, msg)
+		a.last.w = m.Width(LastPane)
 		last, _ := a.last.reply.Handle(c, msg)
-		return tea.Batch(cmd, last, a.prepare(c)), true
+		return tea.Batch(cmd, last, a.showLast(c), a.prepare(c)), true
 	case tui.Rendered:
 		if m.Err == nil && m.Key == fmt.Sprint("about", a.rev) && len(m.Lines) > 0 {
 			a.prose = m.Lines

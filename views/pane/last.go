@@ -24,20 +24,28 @@ type lastResult struct {
 	reply  Reply
 	at     callKey
 	answer uint64 // journal entry that is shown, 0 for none
+	large  int    // bytes of an answer that is not read because of them, 0 for one that is
+	w      int    // cells of the pane, as the shell said last; 0 while it is not on the screen
 }
 
-// show brings in the newest answer of an item; it is free where that is shown already.
+// show brings in the newest answer of an item while somebody can see it; it is free where that is shown already.
 func (l *lastResult) show(c *tui.Ctx, calls *Calls, at callKey) tea.Cmd {
 	n := calls.by[at].answer
-	if at == l.at && n == l.answer {
+	if l.w == 0 || c.View != l.view || at == l.at && n == l.answer {
 		return nil
 	}
-	l.at, l.answer = at, n
+	l.at, l.answer, l.large = at, n, 0
 	j := calls.of
 	e, ok := j.Get(n)
 	if n == 0 || !ok {
 		l.answer = 0
 		l.reply.Clear()
+		return nil
+	}
+	if e.Size > largeBytes { // the screen that called has it in memory already
+		l.large = e.Size
+		l.reply.Clear()
+		l.reply.Request = e.Peer
 		return nil
 	}
 	name, th := FileName(at.name), c.Theme
@@ -100,6 +108,10 @@ func (l *lastResult) draw(c *tui.Ctx, p *tui.Pane, kind offer.Kind) *tea.Cursor 
 			next = "Press enter to fill it in and get it."
 		}
 		p.Lines, p.Scroll, p.Selected = Message(c.Theme, p.W, "No result in this session.", next), tui.Scroll{}, 0
+		return nil
+	}
+	if l.large > 0 {
+		p.Lines, p.Scroll, p.Selected = Message(c.Theme, p.W, "The result has "+text.Bytes(l.large)+".", "Press t in this pane for its frames."), tui.Scroll{}, 0
 		return nil
 	}
 	return l.reply.Draw(c, p)
