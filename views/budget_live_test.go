@@ -123,7 +123,7 @@ func TestBudgetProgressInOneCall(t *testing.T) {
 	app := live(t, tuitest.Peer("flood", server.serve))
 	shown(t, app, time.Now(), "second")
 	app.Press("enter")
-	shown(t, app, time.Now(), "Fill in the form")
+	shown(t, app, time.Now(), "press ctrl+g")
 	app.Keys("\x07") // ctrl+g
 	shown(t, app, time.Now(), " notifications")
 	app.Keys(":")

@@ -62,7 +62,7 @@ func TestBudgetKeyOnEveryScreen(t *testing.T) {
 // ctrl+g sends it, as often as it is pressed.
 func fill(r *rig, tool string, args ...string) {
 	r.send(tui.Navigate{View: "call", Arg: tool})
-	r.until("Fill in the form")
+	r.until("press ctrl+g")
 	for _, a := range args {
 		r.press("ctrl+r")
 		for range 64 { // what the form holds by itself
@@ -173,7 +173,7 @@ func TestBudgetDeepSchema(t *testing.T) {
 		r.rest()
 		start := time.Now()
 		r.press("enter")
-		r.until("Fill in the form")
+		r.until("press ctrl+g")
 		return time.Since(start)
 	}), perTool)
 }

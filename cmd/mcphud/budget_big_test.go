@@ -27,7 +27,7 @@ func openBig(t *testing.T, s config.Server) *screen {
 	sc.press("/big\r") // finds the tool
 	sc.until("1 of")   // the cells after it may be on the screen already
 	sc.press("\r")
-	sc.until("Fill in the form")
+	sc.until("press ctrl+g")
 	return sc
 }
 
