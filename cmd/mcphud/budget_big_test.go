@@ -35,7 +35,7 @@ func openBig(t *testing.T, s config.Server) *screen {
 func TestBudgetBigResultDrawn(t *testing.T) {
 	budget.Push(t)
 	s := faketest.Bare(t)
-	got, base := budget.Pair(func() time.Duration {
+	got, base := budget.MedianPair(func() time.Duration {
 		sc := openBig(t, s)
 		defer sc.end()
 		sc.press("\x07") // ctrl+g

@@ -1,6 +1,6 @@
 // Package budget states performance ceilings as tests.
 //
-// A budget is a test named TestBudget… that calls [Skip] or [Push] first, measures with [Best], [Pair] or [Alternate], and
+// A budget is a test named TestBudget… that calls [Skip] or [Push] first, measures with [Best], [Pair], [MedianPair] or [Alternate], and
 // reports with [Ceiling], [Beyond], [Ratio], [Known] or [Size]. Budgets run only when MCPHUD_BUDGET is set, and never under
 // the race detector, so that `go test ./...` stays fast and does not depend on how busy the machine is.
 //
@@ -17,8 +17,10 @@
 package budget
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +86,19 @@ func Pair(got, base func() time.Duration) (bestGot, bestBase time.Duration) {
 		bestGot = min(bestGot, got())
 	}
 	return bestGot, bestBase
+}
+
+// MedianPair is Pair for what takes seconds: the two of the five turns whose ratio is in the middle. The best of each could be from
+// turns at which the machine was differently fast, which are seconds apart.
+func MedianPair(got, base func() time.Duration) (medianGot, medianBase time.Duration) {
+	var turns [runs][2]time.Duration
+	for i := range turns {
+		turns[i][1], turns[i][0] = base(), got()
+	}
+	slices.SortFunc(turns[:], func(a, b [2]time.Duration) int {
+		return cmp.Compare(float64(a[0])/float64(a[1]), float64(b[0])/float64(b[1]))
+	})
+	return turns[runs/2][0], turns[runs/2][1]
 }
 
 // Time returns how long f took.

@@ -127,3 +127,18 @@ func TestWorkGrows(t *testing.T) {
 		t.Errorf("20 pieces of work take %s, one takes %s", best[1], best[0])
 	}
 }
+
+// Of five turns at a machine that becomes slower, the ratio of one turn counts.
+func TestMedianPair(t *testing.T) {
+	got, base := []time.Duration{30, 45, 20, 60, 30}, []time.Duration{20, 30, 5, 40, 30}
+	next := func(of *[]time.Duration) func() time.Duration {
+		return func() time.Duration {
+			d := (*of)[0]
+			*of = (*of)[1:]
+			return d
+		}
+	}
+	if g, b := MedianPair(next(&got), next(&base)); float64(g)/float64(b) != 1.5 {
+		t.Errorf("%d against %d", g, b)
+	}
+}
