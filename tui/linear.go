@@ -161,8 +161,12 @@ func (l *linear) loop(lines <-chan string) error {
 
 // idle is whether a line can be carried out: nothing runs, or only what waits for a person.
 func (l *linear) idle() bool {
-	if s := l.app.current(); s.Waits != nil && s.Waits(&l.app.ctx) {
+	s := l.app.current()
+	if s.Waits != nil && s.Waits(&l.app.ctx) {
 		return true
+	}
+	if s.Pending != nil && s.Pending(&l.app.ctx) {
+		return false
 	}
 	return len(l.app.ops.all) == 0 || l.app.inbox() != "" && len(l.app.ops.all) == l.app.ops.calls()
 }

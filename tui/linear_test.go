@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -151,6 +152,22 @@ func TestLinearPipedLinesWait(t *testing.T) {
 		got = c.enter()
 		c.has(got, "eat fruit 0: eaten", "picked fruit 2", "== Other", "== Fruits")
 	})
+}
+
+// What a screen is about to ask for is waited for, though no operation runs yet.
+func TestLinearWaitsForWhatIsPending(t *testing.T) {
+	var came atomic.Bool
+	late := (&other{}).screen()
+	late.ID, late.Title, late.Actions = "late", "Late", nil
+	late.Pending = func(*tui.Ctx) bool { return !came.Load() }
+	inLinear(t, func(t *testing.T, c *console, _ *fruits) {
+		c.enter()
+		got := c.enter("late", "fruits")
+		c.has(got, "== Late")
+		assert.NotContains(t, got, "== Fruits")
+		came.Store(true)
+		c.has(c.enter(""), "== Fruits")
+	}, late)
 }
 
 // What each of several filters leaves is printed, also where they were piped in while a call ran.

@@ -110,6 +110,9 @@ type Screen struct {
 	Question func(*Ctx) uint64
 	// Waits is whether an operation waits until somebody does something: linear mode takes lines meanwhile.
 	Waits func(*Ctx) bool
+	// Pending is whether what it shows is about to be asked for, or came and is not drawn: no operation runs, and linear mode's next line
+	// waits all the same.
+	Pending func(*Ctx) bool
 
 	// Close releases what the screen holds, when the program ends.
 	Close func()

@@ -30,8 +30,9 @@ func read(t *testing.T, path string) string {
 	return string(b)
 }
 
-// pickRow moves to a row of the screen that adds servers.
+// pickRow moves to a row of the screen that adds servers. The files that a server may be kept in are looked for while one types.
 func pickRow(app *tuitest.App, text string) *tuitest.App {
+	app.Pane("add").Has(strings.TrimPrefix(text, "> "))
 	for range 40 {
 		if row := app.State().Selected["add"]; row > 0 {
 			if lines := strings.Split(app.Pane("add").Text(), "\n"); row <= len(lines) && strings.Contains(lines[row-1], text) {

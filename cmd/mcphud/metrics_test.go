@@ -147,12 +147,14 @@ func TestO4b_StatusIsScraped(t *testing.T) {
 func TestO4b_TheUIsSession(t *testing.T) {
 	t.Parallel()
 	a := serveAgent(t, "--ephemeral", "--port", "0")
-	cmd := command(t, "--linear", "--url", a.url, "--metrics", "ui.prom")
-	cmd.Stdin = strings.NewReader(":tools\nq\n") // the word waits for the list, which q does not
-	if o := finish(t, cmd); o.code != cli.ExitOK {
-		t.Fatalf("exit %d: %s%s", o.code, o.out, o.stderr)
+	file := filepath.Join(t.TempDir(), "ui.prom")
+	s := startUIWith(t, []string{"TERM=dumb"}, "--url", a.url, "--metrics", file)
+	s.shows(") reset_counter — ") // the list came
+	s.types(t, "q\n")
+	if code := s.exit(); code != cli.ExitOK {
+		t.Fatalf("exit %d", code)
 	}
-	got := metricsOf(t, contents(filepath.Join(cmd.Dir, "ui.prom")))
+	got := metricsOf(t, contents(file))
 	found := false
 	for name, v := range got {
 		found = found || strings.HasPrefix(name, `mcphud_client_requests_total{method="tools/list",outcome="ok"`) && v > 0
@@ -160,6 +162,6 @@ func TestO4b_TheUIsSession(t *testing.T) {
 	if !found {
 		t.Errorf("%v", got)
 	}
-	cmd = command(t, "--linear", "--url", a.url, "--metrics", "-")
+	cmd := command(t, "--linear", "--url", a.url, "--metrics", "-")
 	finish(t, cmd).exits(t, cli.ExitFailure, "does not apply to the UI")
 }

@@ -45,7 +45,7 @@ func newItemScreen(k itemKind, calls *pane.Calls) *itemScreen {
 func (v *itemScreen) screen() *tui.Screen {
 	s := v.info
 	s.Actions, s.Handle, s.Draw, s.Plain, s.Choices, s.PageText, s.CopyText = v.actions, v.handle, v.draw, v.plain, v.choices, v.pageText, v.copyText
-	s.Hints, s.Lone, s.Breadcrumb, s.Badge, s.Find = v.hints, v.Lone, v.breadcrumb, v.Badge, v.find
+	s.Hints, s.Lone, s.Pending, s.Breadcrumb, s.Badge, s.Find = v.hints, v.Lone, v.Pending, v.breadcrumb, v.Badge, v.find
 	if v.third() {
 		s.Third = func(*tui.Ctx) bool { return v.Calls.Answered(v.Server, v.itemKind.kind) }
 	}

@@ -48,7 +48,7 @@ func (v *resources) screen() *tui.Screen {
 		ID: "resources", Title: "Resources", Aliases: []string{"resource", "r"}, Split: listSplit,
 		Panes:   []tui.PaneSpec{{ID: "list", Title: "Resources"}, {ID: "detail", Title: "Resource"}},
 		Actions: v.actions, Handle: v.handle, Draw: v.draw, Plain: v.plain,
-		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, Lone: v.Lone, Breadcrumb: v.breadcrumb, Badge: v.Badge,
+		Choices: v.choices, PageText: v.pageText, CopyText: v.copyText, Lone: v.Lone, Pending: v.Pending, Breadcrumb: v.breadcrumb, Badge: v.Badge,
 		Find: v.find,
 	}
 }

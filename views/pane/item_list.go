@@ -398,17 +398,19 @@ func (p *ItemList) Coming(c *tui.Ctx) bool {
 	if c.Server == nil {
 		return false
 	}
-	switch c.Server.Status().State {
-	case session.Connecting:
-		return true
-	case session.Connected:
-		l := c.Server.Listing(p.kind)
-		if l.Rev != p.Listing.Rev || c.Server.Name() != p.Server { // it came, and is not taken in yet
-			return true
-		}
-		return l.Loading || !l.Loaded && l.Err == nil && c.Server.Supports(p.kind.Method())
+	return c.Server.Status().State == session.Connecting || p.Pending(c)
+}
+
+// Pending is whether a connected server's list is about to be asked for, is asked for, or came and is not taken in.
+func (p *ItemList) Pending(c *tui.Ctx) bool {
+	if c.Server == nil || c.Server.Status().State != session.Connected {
+		return false
 	}
-	return false
+	l := c.Server.Listing(p.kind)
+	if l.Rev != p.Listing.Rev || c.Server.Name() != p.Server {
+		return true
+	}
+	return l.Loading || !l.Loaded && l.Err == nil && c.Server.Supports(p.kind.Method())
 }
 
 // Lone says that there is nothing to show but the state of the server.
