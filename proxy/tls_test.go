@@ -19,8 +19,8 @@ import (
 
 // slow is how long clients may take to read in these tests; silence is longer.
 const (
-	slow    = 500 * time.Millisecond
-	silence = 1200 * time.Millisecond
+	slow    = 2 * time.Second
+	silence = 3 * time.Second
 )
 
 // overTLS runs a test against a router that serves HTTPS, once over HTTP/1.1 and once over what client and router agree on.
