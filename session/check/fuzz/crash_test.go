@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"regexp"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,6 +36,10 @@ func mortal(t *testing.T, again bool) config.Server {
 			return
 		}
 		l, err := net.Listen("tcp", at)
+		// A process that another test forks has the socket of before until it runs its program.
+		for end := time.Now().Add(10 * time.Second); errors.Is(err, syscall.EADDRINUSE) && time.Now().Before(end); l, err = net.Listen("tcp", at) {
+			time.Sleep(10 * time.Millisecond)
+		}
 		if err != nil {
 			t.Error(err)
 			return

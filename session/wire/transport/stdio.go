@@ -26,6 +26,9 @@ const drainGrace = 250 * time.Millisecond
 // inputCheck is how soon it is noticed that a child has closed its input.
 const inputCheck = time.Second
 
+// exitTime is how long a child that closed its input or output has to be gone, before that and not its end is the reason.
+const exitTime = time.Second
+
 // Leave is how long a server may take to exit once its input has ended before anybody says that it does not.
 const Leave = 5 * time.Second
 
@@ -169,7 +172,7 @@ func (s *stdio) Send(ctx context.Context, m Message) error {
 		select {
 		case <-s.ended:
 		case <-ctx.Done():
-		case <-time.After(2 * time.Second):
+		case <-time.After(5 * time.Second):
 		}
 	}
 	return err
@@ -224,12 +227,12 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	case <-s.proc.Exited():
 		s.drain(eof)
 	case <-silent:
-		if !WaitFor(s.proc.Exited(), time.Second) {
+		if !WaitFor(s.proc.Exited(), exitTime) {
 			closedOutput = true
 			s.terminate()
 		}
 	case <-s.inputClosed:
-		if !WaitFor(s.proc.Exited(), s.grace.Input) {
+		if !WaitFor(s.proc.Exited(), max(s.grace.Input, exitTime)) { // a process that exits closes it first
 			err := errors.New("the server closed its standard input")
 			s.fault.Store(&err)
 			s.terminate()
