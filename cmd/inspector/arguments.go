@@ -61,7 +61,7 @@ func property(schema json.RawMessage, name string) json.RawMessage {
 		}
 		path := strings.Split(ref[2:], "/")
 		for i := range path {
-			path[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(path[i])
+			path[i] = jsonrpc.UnescapeToken(path[i])
 		}
 		p = jsonrpc.Get(schema, path...)
 	}

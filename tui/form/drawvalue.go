@@ -6,6 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/tui/paint"
@@ -33,7 +34,7 @@ func (d *drawer) value(r *row, focused bool, x, w int) (first string, more []str
 
 func (d *drawer) current(r *row, focused bool, x, w int) (first string, more []string) {
 	t := d.t
-	if n := d.f.rename; n != nil && focused && n.ptr+"/"+schema.EscapeToken(n.old) == r.ptr && !n.isNew {
+	if n := d.f.rename; n != nil && focused && n.ptr+"/"+jsonrpc.EscapeToken(n.old) == r.ptr && !n.isNew {
 		line := d.keyInput("", x)
 		return line[0], line[1:]
 	}

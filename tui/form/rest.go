@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer/schema"
 	"github.com/mcphud/mcphud/tui/safe"
 )
@@ -32,7 +33,7 @@ func (b *rows) rest(all []schema.Child, v *schema.Value) {
 	b.add(r)
 	for _, c := range all {
 		if r.open {
-			b.place(-1, 1, 0, "/"+schema.EscapeToken(c.Name), c, c.Field(), v.Get(c.Name), -1)
+			b.place(-1, 1, 0, "/"+jsonrpc.EscapeToken(c.Name), c, c.Field(), v.Get(c.Name), -1)
 		}
 	}
 }

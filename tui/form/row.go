@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
@@ -295,7 +296,7 @@ func (b *rows) inside(parent, depth int, ptr string, field *schema.Field, v *sch
 			continue
 		}
 		if b.full() {
-			b.add(row{kind: rowMore, parent: parent, depth: depth, ptr: ptr + "/" + schema.EscapeToken(c.Name), lost: len(children) - i, item: -1})
+			b.add(row{kind: rowMore, parent: parent, depth: depth, ptr: ptr + "/" + jsonrpc.EscapeToken(c.Name), lost: len(children) - i, item: -1})
 			return
 		}
 		item := -1
@@ -308,7 +309,7 @@ func (b *rows) inside(parent, depth int, ptr string, field *schema.Field, v *sch
 		default:
 			kid = v.Get(c.Name)
 		}
-		b.place(parent, depth, 0, ptr+"/"+schema.EscapeToken(c.Name), c, c.Field(), kid, item)
+		b.place(parent, depth, 0, ptr+"/"+jsonrpc.EscapeToken(c.Name), c, c.Field(), kid, item)
 	}
 	b.rest(rest, v)
 	add := row{kind: rowAdd, parent: parent, depth: depth, ptr: ptr, field: field, item: -1}

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	json "github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // find returns the last container whose entry is node or before it, -1 if none.
@@ -222,9 +224,7 @@ func (ix *Index) Pointer(node int) string {
 			b.WriteString(strconv.Itoa(ix.ordinal(way[i], p)))
 			continue
 		}
-		name := Unquote(ix.Key(way[i]))
-		name = strings.ReplaceAll(name, "~", "~0")
-		b.WriteString(strings.ReplaceAll(name, "/", "~1"))
+		b.WriteString(jsonrpc.EscapeToken(Unquote(ix.Key(way[i]))))
 	}
 	return b.String()
 }

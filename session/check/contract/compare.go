@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/rules"
@@ -192,7 +193,7 @@ func (c *comparison) item(k offer.Kind, key, before, after string) {
 		if schema.Equal(a, b) {
 			continue
 		}
-		at := place(k, key, "/"+schema.EscapeToken(name))
+		at := place(k, key, "/"+jsonrpc.EscapeToken(name))
 		switch {
 		case name == "description":
 			c.add("description", at, textChange("description", a.Text(), b.Text()), a.Text(), b.Text())
@@ -259,7 +260,7 @@ func (c *comparison) capabilities(before, after string) {
 	was, _ := value([]byte(cmp.Or(before, "{}")))
 	is, _ := value([]byte(cmp.Or(after, "{}")))
 	for _, m := range was.Members() {
-		at := check.Place{Kind: check.OfServer, Pointer: "/capabilities/" + schema.EscapeToken(m.Name)}
+		at := check.Place{Kind: check.OfServer, Pointer: "/capabilities/" + jsonrpc.EscapeToken(m.Name)}
 		now := is.Get(m.Name)
 		switch {
 		case !now.IsSet():
@@ -270,7 +271,7 @@ func (c *comparison) capabilities(before, after string) {
 	}
 	for _, m := range is.Members() {
 		if !was.Get(m.Name).IsSet() {
-			c.add("capability-added", check.Place{Kind: check.OfServer, Pointer: "/capabilities/" + schema.EscapeToken(m.Name)}, text.Clip(m.Name, 60)+" is declared", "", str(m.Value))
+			c.add("capability-added", check.Place{Kind: check.OfServer, Pointer: "/capabilities/" + jsonrpc.EscapeToken(m.Name)}, text.Clip(m.Name, 60)+" is declared", "", str(m.Value))
 		}
 	}
 }

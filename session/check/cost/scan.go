@@ -96,11 +96,8 @@ func (d *definitions) refer(from, to string) {
 	if plain, err := url.PathUnescape(step); err == nil {
 		step = plain
 	}
-	d.refs[from] = append(d.refs[from], steps.Replace(step))
+	d.refs[from] = append(d.refs[from], jsonrpc.UnescapeToken(step))
 }
-
-// steps reads a step of a JSON pointer.
-var steps = strings.NewReplacer("~1", "/", "~0", "~")
 
 // scan calls visit for each schema in a tool's input schema, inner ones first, as far as its limits go.
 func scan(it offer.Item, visit func(*schemaNode)) definitions {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/rules"
@@ -32,7 +33,7 @@ func (w *walker) atRoot(n *node) {
 	if props := v.Get("properties"); props.Kind() == schema.Object {
 		for _, m := range props.Members() {
 			if m.Value.Kind() == schema.Bool {
-				w.e.add("lint/boolean-property", found{pointer: w.at + "/properties/" + schema.EscapeToken(m.Name), message: fmt.Sprintf("the schema of %s is %s", text.Clip(m.Name, 60), m.Value.Literal()), evidence: m.Value.Literal()})
+				w.e.add("lint/boolean-property", found{pointer: w.at + "/properties/" + jsonrpc.EscapeToken(m.Name), message: fmt.Sprintf("the schema of %s is %s", text.Clip(m.Name, 60), m.Value.Literal()), evidence: m.Value.Literal()})
 			}
 		}
 	}
@@ -68,7 +69,7 @@ func orNone(s string) string {
 // parameters examines the properties of the root: the arguments of a tool.
 func (w *walker) parameters(n *node, props *schema.Value) {
 	for _, m := range props.Members() {
-		p := w.at + "/properties/" + schema.EscapeToken(m.Name)
+		p := w.at + "/properties/" + jsonrpc.EscapeToken(m.Name)
 		if !keyFits(m.Name) {
 			w.e.add("lint/property-key", found{pointer: p, message: fmt.Sprintf("%q has %d characters, or others than A-Z, a-z, 0-9, _, . and -", text.Clip(m.Name, 80), len([]rune(m.Name))), evidence: excerpt(m.Value)})
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dlclark/regexp2/v2"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
@@ -334,7 +335,7 @@ func (w *walker) collisions(n *node) {
 	for _, m := range props.Members() {
 		k := plainName(m.Name)
 		if first, ok := seen[k]; ok && first != m.Name && k != "" {
-			w.e.add("lint/property-names-collide", found{pointer: n.pointer(w.at) + "/properties/" + schema.EscapeToken(m.Name), message: fmt.Sprintf("%s and %s", text.Clip(first, 60), text.Clip(m.Name, 60))})
+			w.e.add("lint/property-names-collide", found{pointer: n.pointer(w.at) + "/properties/" + jsonrpc.EscapeToken(m.Name), message: fmt.Sprintf("%s and %s", text.Clip(first, 60), text.Clip(m.Name, 60))})
 			continue
 		}
 		seen[k] = m.Name

@@ -59,7 +59,7 @@ func (e *examiner) capabilities() {
 		return
 	}
 	for _, m := range v.Members() {
-		at := "/capabilities/" + schema.EscapeToken(m.Name)
+		at := "/capabilities/" + jsonrpc.EscapeToken(m.Name)
 		if m.Value.Kind() != schema.Object {
 			e.add("lint/capability-type", found{pointer: at, message: fmt.Sprintf("%s is %s, not an object", text.Clip(m.Name, 60), text.Clip(string(m.Value.JSON()), 60))})
 			continue
@@ -72,7 +72,7 @@ func (e *examiner) capabilities() {
 	}
 	for _, m := range v.Get("extensions").Members() {
 		if p, n, ok := strings.Cut(m.Name, "/"); !ok || p == "" || n == "" {
-			e.add("lint/extension-name", found{pointer: "/capabilities/extensions/" + schema.EscapeToken(m.Name), message: text.Clip(m.Name, 60) + " has no prefix"})
+			e.add("lint/extension-name", found{pointer: "/capabilities/extensions/" + jsonrpc.EscapeToken(m.Name), message: text.Clip(m.Name, 60) + " has no prefix"})
 		}
 	}
 	for _, d := range declared {

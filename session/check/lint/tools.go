@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/offer"
@@ -64,7 +65,7 @@ func (e *examiner) object(raw []byte) (*schema.Value, bool) {
 	ms := v.Members()
 	for i, m := range ms {
 		if isDuplicate(ms, i) {
-			e.add("lint/member-repeated", found{pointer: "/" + schema.EscapeToken(m.Name), message: text.Clip(m.Name, 60) + " is there twice"})
+			e.add("lint/member-repeated", found{pointer: "/" + jsonrpc.EscapeToken(m.Name), message: text.Clip(m.Name, 60) + " is there twice"})
 		}
 	}
 	return v, true
@@ -128,7 +129,7 @@ func (e *examiner) annotations(a *schema.Value, it offer.Item) {
 		if a.Kind() != schema.Object {
 			return
 		}
-		p := "/annotations/" + schema.EscapeToken(m.Name)
+		p := "/annotations/" + jsonrpc.EscapeToken(m.Name)
 		switch {
 		case slices.Contains(hints, m.Name):
 			if m.Value.Kind() != schema.Bool {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/offer/schema"
@@ -43,7 +44,7 @@ func (n *node) pointer(at string) string {
 	b.WriteString(at)
 	for i := len(toks) - 1; i >= 0; i-- {
 		b.WriteByte('/')
-		b.WriteString(schema.EscapeToken(toks[i]))
+		b.WriteString(jsonrpc.EscapeToken(toks[i]))
 	}
 	return b.String()
 }
@@ -186,7 +187,7 @@ func (w *walker) addAs(id string, n *node, key, message string, sure check.Confi
 func (w *walker) report(id string, n *node, key string, f found) {
 	p, ev := n.pointer(w.at), n.v
 	if key != "" {
-		p += "/" + schema.EscapeToken(key)
+		p += "/" + jsonrpc.EscapeToken(key)
 		ev = n.v.Get(key)
 	}
 	f.pointer, f.evidence = p, excerpt(ev)

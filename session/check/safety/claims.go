@@ -13,7 +13,6 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
 // checkSecrets reports credentials in a text.
@@ -257,7 +256,7 @@ func (x *examination) checkParameters(at check.Place, it offer.Item) {
 	_ = jsonrpc.Members(jsonrpc.Get(it.InputSchema, "properties"), func(name string, prop []byte) bool { // anything else has none
 		if def := jsonrpc.Get(prop, "default"); isDangerousDefault(name, def, it) {
 			x.add("dangerous-default", check.Finding{
-				Place: withPointer(at, "/inputSchema/properties/"+schema.EscapeToken(name)+"/default"), Sure: check.Likely, Message: "the default of " + printable(text.Clip(name, 60)) + " is " + printable(text.Clip(string(def), 60)),
+				Place: withPointer(at, "/inputSchema/properties/"+jsonrpc.EscapeToken(name)+"/default"), Sure: check.Likely, Message: "the default of " + printable(text.Clip(name, 60)) + " is " + printable(text.Clip(string(def), 60)),
 				Evidence: printable(string(def)),
 			})
 		}
@@ -272,7 +271,7 @@ func (x *examination) checkParameters(at check.Place, it offer.Item) {
 		}
 		if why != "" {
 			x.add("asks-for-context", check.Finding{
-				Place: withPointer(at, "/inputSchema/properties/"+schema.EscapeToken(name)), Sure: check.Likely, Message: why, Evidence: printable(jsonrpc.GetString(prop, "description")),
+				Place: withPointer(at, "/inputSchema/properties/"+jsonrpc.EscapeToken(name)), Sure: check.Likely, Message: why, Evidence: printable(jsonrpc.GetString(prop, "description")),
 			})
 		}
 		return true

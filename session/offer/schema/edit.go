@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // Pointer writes a path of names and indices as a JSON pointer (RFC 6901).
@@ -11,17 +13,9 @@ func Pointer(path ...string) string {
 	var b strings.Builder
 	for _, tok := range path {
 		b.WriteByte('/')
-		b.WriteString(EscapeToken(tok))
+		b.WriteString(jsonrpc.EscapeToken(tok))
 	}
 	return b.String()
-}
-
-// EscapeToken writes one name or index as a step of a JSON pointer.
-func EscapeToken(tok string) string {
-	if !strings.ContainsAny(tok, "~/") {
-		return tok
-	}
-	return strings.ReplaceAll(strings.ReplaceAll(tok, "~", "~0"), "/", "~1")
 }
 
 // SplitPointer reads a JSON pointer; ok is false when it is not one.
@@ -34,7 +28,7 @@ func SplitPointer(ptr string) (path []string, ok bool) {
 	}
 	path = strings.Split(ptr[1:], "/")
 	for i, tok := range path {
-		path[i] = strings.ReplaceAll(strings.ReplaceAll(tok, "~1", "/"), "~0", "~")
+		path[i] = jsonrpc.UnescapeToken(tok)
 	}
 	return path, true
 }

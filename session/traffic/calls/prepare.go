@@ -148,7 +148,7 @@ func (c Call) key(pointer string) string {
 	var b strings.Builder
 	at := []byte(c.Arguments)
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		name := strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
+		name := jsonrpc.UnescapeToken(token)
 		if len(at) > 0 && at[0] == '[' {
 			fmt.Fprintf(&b, "[%s]", name)
 			n := 0
@@ -200,7 +200,7 @@ func (r *Runner) Over(ctx context.Context, c Call, object json.RawMessage, known
 	var own []string
 	err := jsonrpc.Members(object, func(name string, value []byte) bool {
 		set = append(set, jsonrpc.Set(value, name))
-		own = append(own, inArguments+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
+		own = append(own, inArguments+"/"+jsonrpc.EscapeToken(name))
 		return true
 	})
 	if err != nil {

@@ -37,7 +37,7 @@ func removeMembers(value []byte, pointers []string, prefix string) []byte {
 			if len(at) == 0 || at[0] != '{' {
 				break
 			}
-			name := strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
+			name := jsonrpc.UnescapeToken(token)
 			path = append(path, name)
 			at = jsonrpc.Get(at, name)
 		}

@@ -322,7 +322,7 @@ func byName(list []member) map[string][]byte {
 func (w *walk) objects(at, there string, a, b []byte, depth int) {
 	listA, listB := membersOf(a), membersOf(b)
 	for len(listA) > 0 && len(listB) > 0 && listA[0].name == listB[0].name { // as in most objects
-		p := "/" + escape(listA[0].name)
+		p := "/" + jsonrpc.EscapeToken(listA[0].name)
 		w.value(at+p, there+p, listA[0].value, listB[0].value, depth)
 		listA, listB = listA[1:], listB[1:]
 	}
@@ -332,20 +332,15 @@ func (w *walk) objects(at, there string, a, b []byte, depth int) {
 	}
 	inA, inB := byName(listA), byName(listB)
 	for _, m := range listA {
-		p := "/" + escape(m.name)
+		p := "/" + jsonrpc.EscapeToken(m.name)
 		w.value(at+p, there+p, m.value, inB[m.name], depth)
 	}
 	for _, m := range listB {
 		if _, ok := inA[m.name]; !ok {
-			p := "/" + escape(m.name)
+			p := "/" + jsonrpc.EscapeToken(m.name)
 			w.addDifference(Added, at+p, there+p, false, nil, m.value)
 		}
 	}
-}
-
-// escape is a member's name as a part of a pointer (RFC 6901).
-func escape(name string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
 // number is whether a JSON value is one.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/test/require/assert"
 )
 
@@ -263,7 +264,7 @@ func at(v any, pointer string) any {
 	for _, p := range strings.Split(pointer[1:], "/") {
 		switch x := v.(type) {
 		case map[string]any:
-			v = x[unescape(p)]
+			v = x[jsonrpc.UnescapeToken(p)]
 		case []any:
 			var i int
 			_, _ = fmt.Sscan(p, &i)

@@ -112,7 +112,7 @@ func (o *Options) guess(d Difference) string {
 	if d.Within != "" {
 		name = d.Within
 	}
-	name = unescape(name[strings.LastIndexByte(name, '/')+1:])
+	name = jsonrpc.UnescapeToken(name[strings.LastIndexByte(name, '/')+1:])
 	if kind(d.Before) == '0' && kind(d.After) == '0' {
 		return o.guessNumber(name, string(d.Before), string(d.After))
 	}
@@ -130,11 +130,6 @@ func (o *Options) guess(d Difference) string {
 		return "id of one request"
 	}
 	return o.guessText(a, b)
-}
-
-// unescape is the opposite of escape.
-func unescape(part string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
 }
 
 // looks are texts that are different in each run.

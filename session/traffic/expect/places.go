@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
 // maxIgnored is how many places the expressions of one set may name.
@@ -89,7 +91,7 @@ func pointerOf(path any) string {
 		case int:
 			b.WriteString(strconv.Itoa(p))
 		case string:
-			b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(p))
+			b.WriteString(jsonrpc.EscapeToken(p))
 		default: // a slice
 			b.WriteString("-")
 		}

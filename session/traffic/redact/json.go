@@ -242,7 +242,7 @@ func (w *walk) pointer() string {
 	for i := range w.stack {
 		b.WriteByte('/')
 		if l := &w.stack[i]; l.object {
-			b.WriteString(strings.ReplaceAll(strings.ReplaceAll(l.name, "~", "~0"), "/", "~1"))
+			b.WriteString(jsonrpc.EscapeToken(l.name))
 		} else {
 			b.WriteByte('*')
 		}

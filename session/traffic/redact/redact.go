@@ -105,7 +105,7 @@ func New(rules Rules) (*Redactor, error) {
 		}
 		parts := strings.Split(p[1:], "/")
 		for i, s := range parts {
-			parts[i] = strings.ReplaceAll(strings.ReplaceAll(s, "~1", "/"), "~0", "~")
+			parts[i] = jsonrpc.UnescapeToken(s)
 		}
 		r.paths = append(r.paths, path{parts, r.rule("path "+p, parts[len(parts)-1])})
 		r.rules[len(r.rules)-1].least = shortish
