@@ -410,3 +410,22 @@ func TestRunBatchWithSecretsOfItsOwn(t *testing.T) {
 	mcphud(t, fake(t, behave.Good, "run", id)...).exits(t, cli.ExitFailure, "are not kept")
 	assert.Contains(t, run(`[{"text":"here"}]`, id).ok(t), "here")
 }
+
+// A reference that a file writes with two dollars is sent as a text, however the one call of the file is made.
+func TestRunEscapedReference(t *testing.T) {
+	project(t, map[string]string{
+		"plain.yaml":    "tool: echo\narguments: {text: 'not $${capture.id}'}\n",
+		"expected.yaml": "tool: echo\narguments: {text: 'not $${capture.id}'}\nmaxLatency: 1m\n",
+	})
+	for _, words := range [][]string{{"plain"}, {"expected"}, {"plain", "--batch", batchFile(t, "{}\n")}} {
+		out := mcphud(t, fake(t, behave.Good, append([]string{"run"}, words...)...)...).ok(t)
+		assert.Contains(t, out, "not ${capture.id}")
+		assert.NotContains(t, out, "$${")
+	}
+	record := filepath.Join(t.TempDir(), "sent.jsonl")
+	mcphud(t, fake(t, behave.Good, "run", "plain", "--compare", "protocol:2025-11-25", "--twice", "--journal", record)...).ok(t)
+	sent, err := os.ReadFile(record)
+	require.NoError(t, err)
+	assert.Contains(t, string(sent), "not ${capture.id}")
+	assert.NotContains(t, string(sent), "$${")
+}

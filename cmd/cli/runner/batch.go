@@ -97,7 +97,7 @@ func Batch(ctx context.Context, a *cli.App, l *cli.Link, c calls.Call, b *Batchi
 		return failure.UsageError("--batch is for calls of tools, and this is "+c.Method, "leave it out")
 	}
 	maker := Of(l)
-	maker.Options, maker.Server = session.CallOptions{}, l.Name() // how far each is, is not reported
+	maker.Options = session.CallOptions{} // how far each is, is not reported
 	it, err := FindTool(ctx, l, c.Target)
 	if err != nil {
 		return err

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"github.com/mcphud/mcphud/cmd/cli"
-	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/config"
@@ -188,6 +187,7 @@ func (r *Run) file(ctx context.Context, w *cli.Workplace, m *session.Manager, i 
 			err = r.a.Refer(ctx, l.Session, err)
 		}
 		maker = Of(l)
+		maker.Server = l.Title()
 	}
 	maker.Update = r.O.Update
 	for _, c := range f.Calls {
@@ -226,21 +226,23 @@ func advised(o calls.Outcome) calls.Outcome {
 func (r *Run) Single(ctx context.Context) error {
 	c := r.Files[0].Calls[0]
 	c.Given = r.given
-	if err := r.fits(c); err != nil {
-		return err
+	if r.O.Batch.file != "" || r.O.Second.Target != "" { // which do not run it, and that would fill it
+		if err := r.fits(c); err != nil {
+			return err
+		}
+		var err error
+		if c, err = c.Filled(nothingCaptured); err != nil {
+			return err
+		}
 	}
 	return r.a.Connected(ctx, r.servers[0], func(ctx context.Context, l *cli.Link) error { return r.single(ctx, l, &c) })
 }
 
-// fits refuses what of a single call goes neither with --batch nor with --compare, where one of them was given.
+// fits refuses what of a single call goes neither with --batch nor with --compare: one of them was given.
 func (r *Run) fits(c calls.Call) error {
 	flag := "--batch"
-	switch {
-	case r.O.Batch.file != "":
-	case r.O.Second.Target != "":
+	if r.O.Batch.file == "" {
 		flag = "--compare"
-	default:
-		return nil
 	}
 	if r.O.Update {
 		return failure.UsageError("--update and "+flag+" do not go together", "leave one of them out")
@@ -265,8 +267,7 @@ func (r *Run) single(ctx context.Context, l *cli.Link, c *calls.Call) error {
 	if err := maker.Fill(ctx, c); err != nil && c.Expect.Error == nil { // which is judged below
 		return err
 	}
-	switch judged := c.Expect.Any() || len(c.Capture) > 0 || c.Repeat > 1 || c.Retry.For > 0; {
-	case r.O.Second.Target != "":
+	if r.O.Second.Target != "" {
 		c, err := maker.Prepare(ctx, *c)
 		if err != nil {
 			return err
@@ -275,26 +276,14 @@ func (r *Run) single(ctx context.Context, l *cli.Link, c *calls.Call) error {
 			l.Side.Warn("warning: what " + c.Name + " expects is not judged: --compare compares the answers")
 		}
 		return Against(ctx, r.a, l, c, &r.O.Second)
-	case !judged:
-		return One(ctx, l, *c)
 	}
-	maker.Update = r.O.Update
-	one := advised(maker.Run(ctx, *c, func(string) (json.RawMessage, bool) { return nil, false }, func(string, json.RawMessage) {}))
-	switch {
-	case one.Error != nil && one.Verdict != calls.OK && one.Verdict != calls.Unmet:
-		return one.Err
-	case one.Error != nil:
-		raw := append(append([]byte(`{"error":`), one.Error...), '}')
-		if err := l.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) { t.JSON(raw) }}); err != nil {
-			return err
-		}
-	default:
-		if err := Print(l, *c, one.Reply); err != nil && failure.KindOf(err) != failure.ToolError { // that was judged
-			return err
-		}
+	if maker.Update = r.O.Update; judged(*c) { // else it is as the command for it
+		maker.Server = l.Title()
 	}
-	if one.Snapshot != "" {
-		l.Side.Warn("snapshot written: " + one.Snapshot)
-	}
-	return one.Err
+	return One(ctx, l, maker, *c)
+}
+
+// judged reports whether a file says more of a call than what is sent.
+func judged(c calls.Call) bool {
+	return c.Expect.Any() || len(c.Capture) > 0 || c.Repeat > 1 || c.Retry.For > 0
 }

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/output"
@@ -13,7 +14,7 @@ import (
 // Of makes calls over a connection, and asks the person at the terminal.
 func Of(l *cli.Link) *calls.Runner {
 	return &calls.Runner{
-		Session: l.Session, Journal: l.Journal, Options: CallOptions(l), Server: l.Title(), Asking: l.Asking,
+		Session: l.Session, Journal: l.Journal, Options: CallOptions(l), Server: l.Name(), Asking: l.Asking,
 		Find:  func(ctx context.Context, name string) (offer.Item, error) { return FindTool(ctx, l, name) },
 		Allow: l.Allow,
 		Doubt: func(problem string) { l.Side.Warn("warning: argument " + problem) },
@@ -35,29 +36,54 @@ func Of(l *cli.Link) *calls.Runner {
 	}
 }
 
-// One makes one call and prints what it gave.
-func One(ctx context.Context, l *cli.Link, c calls.Call) error {
-	reply, err := Of(l).Make(ctx, c)
-	if err != nil {
-		return err
+// One makes a call by the runner of a connection and prints what it gave. The error is that of a call that is not as it should be.
+func One(ctx context.Context, l *cli.Link, r *calls.Runner, c calls.Call) error {
+	o := advised(r.Run(ctx, c, nothingCaptured, func(string, json.RawMessage) {}))
+	switch {
+	case o.Error == nil:
+		if r.Options.Task && o.Reply.Task == "" {
+			l.Side.Warn("the server answered at once: it made no task of the call")
+		}
+		if err := printReply(l, c.Method, o.Reply); err != nil { // also where it is not what the flags expect
+			return err
+		}
+	case o.Verdict != calls.OK && o.Verdict != calls.Unmet: // nobody expected an error
+		return o.Err
+	default:
+		raw := append(append([]byte(`{"error":`), o.Error...), '}')
+		if err := l.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) { t.JSON(raw) }}); err != nil {
+			return err
+		}
 	}
-	return Print(l, c, reply)
+	if o.Snapshot != "" {
+		l.Side.Warn("snapshot written: " + o.Snapshot)
+	}
+	if o.Verdict == calls.IsError && l.Out.JudgesToolError() {
+		return nil
+	}
+	return o.Err
 }
 
-// Print prints what a call gave, and is the error of a tool that failed.
-func Print(l *cli.Link, c calls.Call, r rpc.Reply) error {
-	switch c.Method {
-	case calls.ResourcesRead:
-		return l.Print(cli.Reply(r, func(t *output.Text) { printResource(t, r.Result) }))
-	case calls.PromptsGet:
-		return l.Print(cli.Reply(r, func(t *output.Text) { printMessages(t, r.Result) }))
-	}
-	return PrintTool(l, c.Method+" "+c.Target, r)
+// nothingCaptured is what a call that is made alone has of earlier ones.
+func nothingCaptured(string) (json.RawMessage, bool) { return nil, false }
+
+// printReply prints what a method gave. The error may be that it is not what the command's flags expect.
+func printReply(l *cli.Link, method string, r rpc.Reply) error {
+	return l.Print(cli.Reply(r, func(t *output.Text) {
+		switch method {
+		case calls.ResourcesRead:
+			printResource(t, r.Result)
+		case calls.PromptsGet:
+			printMessages(t, r.Result)
+		default:
+			t.ToolResult(r.Result)
+		}
+	}))
 }
 
-// PrintTool prints the result of a tool, and is the error of one that failed. stage names the call in it.
+// PrintTool prints the result of a tool that came otherwise than by One, and is the error of one that failed. stage names the call in it.
 func PrintTool(l *cli.Link, stage string, r rpc.Reply) error {
-	if err := l.Print(cli.Reply(r, func(t *output.Text) { t.ToolResult(r.Result) })); err != nil || l.Out.JudgesToolError() {
+	if err := printReply(l, calls.ToolsCall, r); err != nil || l.Out.JudgesToolError() {
 		return err
 	}
 	return calls.ToolError(l.Name(), stage, r.Result)

@@ -49,5 +49,5 @@ func promptsList(ctx context.Context, l *cli.Link, _ []string) error {
 }
 
 func promptsGet(ctx context.Context, l *cli.Link, own []string) error {
-	return runner.One(ctx, l, calls.Call{Method: calls.PromptsGet, Target: own[0], Given: own[1:]})
+	return runner.One(ctx, l, runner.Of(l), calls.Call{Method: calls.PromptsGet, Target: own[0], Given: own[1:]})
 }

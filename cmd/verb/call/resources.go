@@ -132,5 +132,5 @@ func uriTable(width int) func(*output.Text, []offer.Item) {
 }
 
 func resourcesRead(ctx context.Context, l *cli.Link, args []string) error {
-	return runner.One(ctx, l, calls.Call{Method: calls.ResourcesRead, Target: args[0]})
+	return runner.One(ctx, l, runner.Of(l), calls.Call{Method: calls.ResourcesRead, Target: args[0]})
 }

@@ -160,14 +160,7 @@ func (a *app) toolsCall(ctx context.Context, l *cli.Link, own []string, whole st
 	if task {
 		maker.Options.Task, maker.Options.OnTask = true, printTask(l.Side, l.Out.Format)
 	}
-	r, err := maker.Send(ctx, c)
-	if err != nil {
-		return err
-	}
-	if task && r.Task == "" {
-		l.Side.Warn("the server answered at once: it made no task of the call")
-	}
-	return runner.Print(l, c, r)
+	return runner.One(ctx, l, maker, c)
 }
 
 // markMalformed marks an item that violates the specification.

@@ -74,6 +74,8 @@ type Call struct {
 	// Repeat is how often the call is made, each time with its assertions; 0 is once. Retry makes it again until they hold.
 	Repeat int   `json:"-"`
 	Retry  Retry `json:"-"`
+
+	prepared bool // by Prepare, which leaves it as it is then
 }
 
 // Retry is how long a call is made again while its assertions fail, and how long to wait between. The zero value is not at all.

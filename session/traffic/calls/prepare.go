@@ -15,11 +15,15 @@ import (
 )
 
 // Prepare is a call as it is sent: with the secrets that are not kept, the name that the server's tool has, and arguments as its schema
-// wants them; and agreed to.
+// wants them; and agreed to. What is prepared stays so: to prepare it again asks nobody.
 func (r *Runner) Prepare(ctx context.Context, c Call) (Call, error) {
+	if c.prepared {
+		return c, nil
+	}
 	if err := r.Fill(ctx, &c); err != nil {
 		return c, err
 	}
+	c.prepared = true // where there is no error: with one nothing is sent
 	switch c.Method {
 	case ResourcesRead:
 		return c, nil
