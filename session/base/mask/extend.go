@@ -45,9 +45,9 @@ func Extra(text []byte) []byte {
 	return []byte(r.text(string(text)))
 }
 
-// matchesName reports whether somebody hides what has that name.
+// matchesName reports whether somebody hides what has that name, which may be that of a flag.
 func (r *rules) matchesName(name string) bool {
-	return r != nil && r.names != nil && r.names.MatchString(name)
+	return r != nil && r.names != nil && (r.names.MatchString(name) || r.names.MatchString(strings.TrimLeft(name, "-")))
 }
 
 // text hides what the rules find.

@@ -2,6 +2,7 @@ package mask
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -12,6 +13,9 @@ func TestExtend(t *testing.T) {
 		if !Secret(name) || Value(name, "12") != Hidden || Header(name, "12") != Hidden {
 			t.Errorf("%s is no secret", name)
 		}
+	}
+	if got := strings.Join(Args([]string{"--pin=1", "--pin", "2", "--x-corp-id", "3"}), " "); got != "--pin=*** --pin *** --x-corp-id ***" {
+		t.Errorf("flags become %s", got)
 	}
 	if Secret("pinned") || Secret("y-x-corp") {
 		t.Error("too much is a secret")

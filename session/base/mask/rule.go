@@ -102,7 +102,7 @@ func (w *walk) collectMarked(schema []byte, depth int) (secret bool) {
 			secret = secret || s == "password"
 		case "writeOnly":
 			secret = secret || string(value) == "true"
-		case "properties", "patternProperties", "dependentSchemas":
+		case "properties", "patternProperties", "dependentSchemas", "dependencies": // the last is that of draft-07, where it may list names instead
 			_ = jsonrpc.Members(value, func(name string, property []byte) bool {
 				if w.collectMarked(property, depth+1) {
 					switch key {
@@ -172,8 +172,8 @@ func resolveRef(root []byte, ref string) []byte {
 // isSecretName reports whether what has that name is secret.
 func (r Rule) isSecretName(name string) bool { return r.names[name] || Secret(name) }
 
-// member matches the name of a member in text that need not be JSON.
-var member = regexp.MustCompile(`["']?([\w.-]{1,200})["']?\s*[:=]`)
+// member matches the name of a member in text that need not be JSON, or has JSON in a string of it, whose quotes are escaped.
+var member = regexp.MustCompile(`([\w.-]{1,200})\\*["']?\s*[:=]`)
 
 // Text reports whether a text, such as JSON that is not complete, has a secret in it, by its form or by the name before it.
 func (r Rule) Text(s string) bool {
@@ -224,6 +224,13 @@ func (r Rule) secrets(value []byte, all bool, depth int) (out []string) {
 
 // Clean is a text without what is secret in it.
 func (r Rule) Clean(s string) string {
+	// What Text would hide a part of goes first: of the rest nothing would be found any more. What it would leave goes after it: that may be a
+	// part of a token by chance, of which Text would not find the rest.
+	for _, v := range r.sent {
+		if strings.Contains(s, v) && Text(v) != v {
+			s = strings.ReplaceAll(s, v, Hidden)
+		}
+	}
 	clean := Text(s)
 	for _, v := range r.sent {
 		clean = strings.ReplaceAll(clean, v, Hidden)

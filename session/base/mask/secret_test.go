@@ -85,7 +85,7 @@ func TestHostileSchemas(t *testing.T) {
 
 func TestRuleOfText(t *testing.T) {
 	r := RuleOf([]byte(`{"properties":{"pin":{"format":"password"}}}`))
-	for s, want := range map[string]bool{`{"pin": 12`: true, `{"a": 12`: false, `token = x`: true, "": false} {
+	for s, want := range map[string]bool{`{"pin": 12`: true, `{"a": 12`: false, `token = x`: true, "": false, `{"a":"{\\"pin\\": 1`: true, `{"a":"{\\"pen\\": 1`: false} {
 		if r.Text(s) != want {
 			t.Errorf("%q: %v", s, !want)
 		}
@@ -116,6 +116,15 @@ func TestAfter(t *testing.T) {
 	}
 }
 
+// What was sent comes back as a number, or as a text of which a part looks like a secret by itself: all of it goes. A token of somebody else in
+// which it is by chance goes, too.
+func TestAfterWhole(t *testing.T) {
+	sent := RuleOf([]byte(`{"properties":{"pin":{"writeOnly":true}}}`)).After([]byte(`{"pin":12345678,"password":"Basic horse-battery and more","dsn":"postgres://me:pw@host.example/db","key":"abcdef"}`))
+	out, places := sent.Hide([]byte(`{"n":12345678,"m":123456789,"s":["you said Basic horse-battery and more","at postgres://me:pw@host.example/db","ghp_0123456789abcdef"]}`))
+	assert.Equal(t, string(out), `{"n":"***","m":123456789,"s":["you said ***","at ***","***"]}`)
+	assert.Equal(t, strings.Join(places, " "), "/n /s/0 /s/1 /s/2")
+}
+
 // Each place in which a schema may mark something is looked into.
 func TestMarkedPlaces(t *testing.T) {
 	const mark = `{"properties":{"pin":{"format":"password"}}}`
@@ -132,7 +141,7 @@ func TestMarkedPlaces(t *testing.T) {
 			t.Errorf("%s: %q", kw, names)
 		}
 	}
-	for _, kw := range strings.Fields("patternProperties dependentSchemas") {
+	for _, kw := range strings.Fields("patternProperties dependentSchemas dependencies") {
 		names, whole := RuleOf([]byte(`{"` + kw + `":{"a":` + mark + `}}`)).Names()
 		if _, marks := RuleOf([]byte(`{"` + kw + `":{"a":{"writeOnly":true}}}`)).Names(); !slices.Equal(names, []string{"pin"}) || whole || !marks {
 			t.Errorf("%s: %q, %v, %v", kw, names, whole, marks)
