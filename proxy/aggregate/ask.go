@@ -14,7 +14,7 @@ import (
 
 // ask passes an agent's request on to the client, over the stream of the call that caused it if that is known and has one.
 // Callers without a session are asked by the answer to their call, in the modern era; the others cannot be asked, which the
-// agent learns at once.
+// agent learns at once (ok is false). While the client has the question, the agent's calls are not taken for stuck.
 func (c *client) ask(ctx context.Context, sess *session.Session, method string, params json.RawMessage) (json.RawMessage, *session.Fault, bool) {
 	ctx, cancel := context.WithTimeout(ctx, maxAsk)
 	defer cancel()
@@ -45,7 +45,7 @@ func (c *client) ask(ctx context.Context, sess *session.Session, method string, 
 		delete(c.asks, string(id))
 		c.mu.Unlock()
 	}()
-	send := func(frame []byte) {
+	send := func(frame []byte) { // where the client reads: the call's own stream, that of another call at the agent, or the session's
 		if cause != nil && cause.send(frame) {
 			return
 		}
@@ -88,7 +88,7 @@ func (c *client) requestsFor(agent string, cause *exchange) (all []*exchange) {
 	return all
 }
 
-// handleAnswer takes the client's answer.
+// handleAnswer takes the client's answer. One that nobody waits for is dropped: the question may have been withdrawn while it was on its way.
 func (c *client) handleAnswer(env jsonrpc.Envelope) {
 	c.mu.Lock()
 	answer := c.asks[string(env.ID)]

@@ -24,7 +24,9 @@ const maxSilence = 5 * time.Minute
 
 var errIdle = errors.New("no message about the call in time")
 
-// call forwards a request to an agent, with the agent's own name in place of the merged one.
+// call forwards a request to an agent, with the agent's own name in place of the merged one; path is where in the params that stands. There are three
+// ways: as it is, where nothing has to be translated (direct); kept until the caller comes back, where a legacy agent may ask a modern caller
+// (callPending); else by the session with the agent, its result translated.
 func (x *exchange) call(ctx context.Context, agent, own string, path ...string) ([]byte, error) {
 	x.meant = agent
 	sess, st, err := x.c.status(ctx, agent)

@@ -17,7 +17,8 @@ import (
 	"github.com/mcphud/mcphud/session/wire/sse"
 )
 
-// exchange is one HTTP request, and the message in it.
+// exchange is one HTTP request, and the message in it. It is made by ServeHTTP and ends with it. c and what is about the message are set before the request
+// is under way, and do not change then; agents' messages come from other goroutines, which may write to it until over is set.
 type exchange struct {
 	s       *Server
 	c       *client
@@ -37,11 +38,12 @@ type exchange struct {
 
 	patience rpc.Patience
 
-	mu   sync.Mutex
+	mu   sync.Mutex // held while something is written to the client, so that nothing comes between
 	out  *sse.Writer
-	over bool // nothing may be written any more
+	over bool // nothing may be written any more: the answer was, or nobody waits for it
 }
 
+// post serves a POST: one message. What is wrong with it is said before it is known whose it is, so that a message that is not one costs no session.
 func (x *exchange) post(caller Caller) {
 	body, err := ingress.Limits{Body: x.s.o.MaxRequest, Time: x.s.o.BodyTimeout}.Read(x.w, x.r)
 	if err != nil {
@@ -114,7 +116,7 @@ func (x *exchange) session(caller Caller) *client {
 		return c
 	}
 	if k := x.env.Kind; k == jsonrpc.Response || k == jsonrpc.ErrorResponse {
-		x.env.ID = nil
+		x.env.ID = nil // which is that of our question
 	}
 	x.refuse(ingress.NoSession(id != ""))
 	return nil
@@ -134,7 +136,7 @@ func (x *exchange) end(caller Caller) {
 	x.w.WriteHeader(http.StatusNoContent)
 }
 
-// serve answers a request.
+// serve answers a request. However it ends, the answer is the last that is written.
 func (x *exchange) serve() {
 	parent := x.r.Context()
 	if x.c.id != "" {
@@ -176,7 +178,7 @@ func (x *exchange) refuse(err error) {
 	x.reply(r.Status, r.Frame)
 }
 
-// record has a request written down that no agent was asked.
+// record has a request written down (in the audit, say) that no agent was asked: those that one was asked are written down where they are forwarded.
 func (x *exchange) record(err error) {
 	name := x.params.Name
 	if name == nil {
@@ -198,7 +200,7 @@ func (x *exchange) record(err error) {
 	})
 }
 
-// reply writes the answer.
+// reply writes the answer, once: as an event where the client reads a stream already, else as JSON.
 func (x *exchange) reply(status int, frame []byte) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -3,6 +3,7 @@ package aggregate
 import (
 	"bytes"
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -19,12 +20,12 @@ import (
 type health struct {
 	s *Server
 
-	mu    sync.Mutex
-	down  map[string]bool // cannot be reached
-	slow  map[string]bool // did not answer in time
-	busy  map[string]bool // is being probed
-	seen  map[string]time.Time
-	timer *time.Timer
+	mu    sync.Mutex           // never held while an agent or a client is waited for
+	down  map[string]bool      // cannot be reached
+	slow  map[string]bool      // did not answer in time
+	busy  map[string]bool      // is being probed
+	seen  map[string]time.Time // when it last answered with a result; of agents that there are, see retain
+	timer *time.Timer          // of the next tick, nil for none
 	ended bool
 }
 
@@ -33,7 +34,8 @@ const (
 	fresh     = 5 * time.Second // an agent that answered so lately is not away because it refuses something
 )
 
-// noteStatus takes the status of an answer to a request to an agent.
+// noteStatus takes the HTTP status of an answer to a request to an agent. 502 says that it is away, 503 only where nothing else was heard of it lately:
+// agents refuse with it, too. Other errors say nothing.
 func (h *health) noteStatus(agent string, status int) {
 	up := status >= 200 && status < 300
 	h.mu.Lock()
@@ -61,6 +63,7 @@ func (h *health) noteStatus(agent string, status int) {
 	}
 }
 
+// setMember puts a member into a set, which may be nil, or takes it out.
 func setMember(set *map[string]bool, agent string, is bool) {
 	if *set == nil {
 		*set = map[string]bool{}
@@ -86,6 +89,7 @@ func (h *health) notePrompt(agent string) {
 	setMember(&h.slow, agent, false)
 }
 
+// isLate reports whether others waited for an agent in vain, so that one should not wait long.
 func (h *health) isLate(agent string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -155,7 +159,7 @@ func (h *health) probe(c *client, agent string) {
 	}
 }
 
-// check pings an agent; answered and prompt get the outcome.
+// check pings an agent. That it answers takes it off the slow ones here; whether it is down noteStatus learns from the answer itself.
 func (h *health) check(ctx context.Context, c *client, agent string) {
 	ctx, cancel := context.WithTimeout(ctx, h.s.o.Limit(agent))
 	defer cancel()
@@ -171,6 +175,17 @@ func (h *health) check(ctx context.Context, c *client, agent string) {
 	h.mu.Unlock()
 }
 
+// retain forgets all agents but these: names come and go, and may be another agent's later.
+func (h *health) retain(agents []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	maps.DeleteFunc(h.seen, func(agent string, _ time.Time) bool { return !slices.Contains(agents, agent) })
+	for _, set := range []map[string]bool{h.down, h.slow} {
+		maps.DeleteFunc(set, func(agent string, _ bool) bool { return !slices.Contains(agents, agent) })
+	}
+}
+
+// close ends the checks. One that runs ends with the client whose session it uses.
 func (h *health) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -234,6 +249,7 @@ func (c *client) markDoubtful(agent string) {
 // agents' changes too, and what they followed at agents that are no more ends.
 func (s *Server) RoutesChanged() {
 	s.names.retain(s.o.Agents())
+	s.health.retain(s.o.Agents())
 	s.left.reset()
 	for _, c := range s.allClients() {
 		c.background(func(ctx context.Context) {

@@ -13,12 +13,13 @@ import (
 
 // listener is a stream of subscriptions/listen.
 type listener struct {
-	id     []byte
+	id     []byte // of the request, which each notification names
 	filter mcp.SubscriptionFilter
-	uris   []string
+	uris   []string // that it follows, under the client's mutex
 	mail   mailbox
 }
 
+// wants reports whether the filter names the lists that a notification is about. Those of resources go by uris.
 func (l *listener) wants(method string) bool {
 	switch mcp.MCPMethod(method) {
 	case mcp.MethodNotificationToolsListChanged:

@@ -9,7 +9,8 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 )
 
-// dispatch answers a request other than initialize.
+// dispatch answers a request other than initialize: the result, without what makes a frame of it, or an error for [ingress.Refuse]. What it does not know
+// no agent is asked: whose it would be nobody could say.
 func (x *exchange) dispatch(ctx context.Context) ([]byte, error) {
 	method := mcp.MCPMethod(x.env.Method)
 	if result, handled, err := x.resume(ctx); handled {
@@ -60,7 +61,7 @@ func (x *exchange) dispatch(ctx context.Context) ([]byte, error) {
 		return x.taskList(ctx)
 	} else if method == mcp.MethodTasksResult {
 		return x.tasks(ctx)
-	} else if x.c.id != "" || method == mcp.MethodPing {
+	} else if x.c.id != "" || method == mcp.MethodPing { // levels and subscriptions are a session's
 		switch method {
 		case mcp.MethodPing:
 			return []byte("{}"), nil
@@ -77,6 +78,7 @@ func (x *exchange) dispatch(ctx context.Context) ([]byte, error) {
 	return nil, jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "Method '%.100s' not found", x.env.Method)
 }
 
+// complete passes completion/complete on to the agent that the prompt or the resource belongs to.
 func (x *exchange) complete(ctx context.Context) ([]byte, error) {
 	ref := jsonrpc.Get(x.env.Params, "ref")
 	if name, ok := jsonrpc.String(jsonrpc.Get(ref, "name")); ok {

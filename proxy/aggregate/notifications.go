@@ -10,7 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
-// handleNotification takes a notification of the client.
+// handleNotification takes a notification of the client. Those that it does not know end here, as they would at a server.
 func (c *client) handleNotification(env jsonrpc.Envelope) {
 	if c.id == "" {
 		return // callers who share sessions cannot speak for each other
@@ -39,7 +39,8 @@ func (c *client) handleNotification(env jsonrpc.Envelope) {
 	}
 }
 
-// receiveNotification takes a notification of an agent that no request of this client took for its own.
+// receiveNotification takes a notification of an agent that no request of this client took for its own. Ids in it (tasks, tokens, loggers) become those
+// that the client knows; what it says of a request goes to that request's stream.
 func (c *client) receiveNotification(sess *session.Session, frame []byte) {
 	env, err := jsonrpc.Scan(frame)
 	if err != nil {
@@ -72,7 +73,8 @@ func (c *client) receiveNotification(sess *session.Session, frame []byte) {
 	c.notify(env.Method, frame)
 }
 
-// notify gives a message that belongs to no request to all who want it.
+// notify gives a message that belongs to no request to all who want it: the listeners by their filters, and the session's own stream. Mailboxes are
+// bounded, so that a client that reads nothing holds up nobody.
 func (c *client) notify(method string, frame []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

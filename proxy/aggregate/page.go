@@ -13,7 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 )
 
-// render is the definition with its merged name: the agent's bytes but for that.
+// render is the definition with its merged name: the agent's bytes but for that. It is nil where there is no name to replace.
 func (e entry) render(kind offer.Kind) []byte {
 	if !isNamed(kind) {
 		return e.item.Raw
@@ -27,7 +27,9 @@ func (e entry) render(kind offer.Kind) []byte {
 // maxPage is how many bytes of definitions a page has at most, but for its last one.
 const maxPage = 4 << 20
 
-// lists answers a request for a list.
+// lists answers a request for a list. It is put together anew for each page, from lists that the sessions keep: a cursor is a place in the list, and
+// nothing is remembered for a client that never asks for the next page. What the client is told of by a name that says not whose it is, it may call
+// by that name later: see given.
 func (x *exchange) lists(ctx context.Context, kind offer.Kind) ([]byte, error) {
 	after := place{}
 	if cursor := jsonrpc.Get(x.env.Params, "cursor"); cursor != nil && cursor[0] != 'n' {
@@ -101,6 +103,7 @@ func (x *exchange) lists(ctx context.Context, kind offer.Kind) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
+// badCursor is for a cursor that is not one of ours, or one of another list.
 func badCursor() error {
 	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: unknown cursor; list again from the start").With("field", "cursor").With("reason", "unknown")
 }
@@ -109,9 +112,10 @@ func badCursor() error {
 // does not move the next page; where the item itself is gone, or its agent, the next page begins where it was.
 type place struct {
 	agent, key string
-	n          int
+	n          int // of the item among its agent's, from 1; 0 is before the first page
 }
 
+// key tells an item from the others of its agent: its URI, else its own name.
 func (e entry) key() string {
 	if e.item.URI != "" {
 		return e.item.URI
@@ -128,6 +132,7 @@ func cursorAt(all []entry, i int, kind offer.Kind) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(kind.String() + "\x00" + all[i].agent + "\x00" + strconv.Itoa(n) + "\x00" + all[i].key()))
 }
 
+// placeOf reads a cursor, which the client may have made up: it is bounded by what it is compared with.
 func placeOf(kind offer.Kind, cursor []byte) (p place, ok bool) {
 	s, _ := jsonrpc.String(cursor)
 	text, err := base64.RawURLEncoding.DecodeString(s)
@@ -140,7 +145,7 @@ func placeOf(kind offer.Kind, cursor []byte) (p place, ok bool) {
 	return p, err == nil && p.n > 0
 }
 
-// in is the index of the first item behind the place.
+// in is the index of the first item behind the place; all is sorted by agents.
 func (p place) in(all []entry) int {
 	if p.n == 0 {
 		return 0

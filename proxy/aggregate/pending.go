@@ -27,20 +27,21 @@ type pendingCall struct {
 	cancel       context.CancelCauseFunc
 	patience     rpc.Patience
 	asked        chan struct{} // cap 1: there is something to ask for
-	done         chan struct{} // closed when result and err are there
+	done         chan struct{} // closed when result and err are there, which nobody changes then
 	taken        chan struct{} // cap 1: somebody has them
 	result       []byte
 	err          error
 
 	mu   sync.Mutex
-	x    *exchange // that waits for it now, nil while none does
-	asks map[string]question
-	last int
+	x    *exchange           // that waits for it now, nil while none does; at most one at a time
+	asks map[string]question // not answered yet, by the key that the caller answers under
+	last int                 // such key
 }
 
+// question is what an agent asks the caller of a pendingCall.
 type question struct {
-	text   []byte // method and params
-	answer chan json.RawMessage
+	text   []byte               // method and params, as inputRequests has them
+	answer chan json.RawMessage // cap 1, for one answer: whoever sends it takes the question out of asks
 }
 
 const (
@@ -68,7 +69,8 @@ func questionCapabilities(caps []byte) string {
 	return "{" + strings.Join(all, ",") + "}"
 }
 
-// callPending makes a call that may ask its caller.
+// callPending makes a call that may ask its caller. It goes on in the background, with the life of the client and not of one request: the caller's
+// connection ends with each input_required. It ends when nobody hears of it for as long as the agent may be silent.
 func (x *exchange) callPending(ctx context.Context, sess *session.Session, agent string, params, token []byte) ([]byte, error) {
 	p := &pendingCall{
 		state: statePrefix + rand.Text(), c: x.c, agent: agent, method: x.env.Method, name: x.target(),
@@ -111,7 +113,8 @@ func (x *exchange) callPending(ctx context.Context, sess *session.Session, agent
 // target is the name or URI that a request is about, as it was sent.
 func (x *exchange) target() string { return string(x.params.Name) + string(x.params.URI) }
 
-// wait waits for the answer, or for something to ask the caller for.
+// wait waits for the answer, or for something to ask the caller for: then the result is input_required, and the call is kept until the caller comes
+// back. x must be of the call's principal.
 func (p *pendingCall) wait(ctx context.Context, x *exchange) ([]byte, error) {
 	p.mu.Lock()
 	busy := p.x != nil
@@ -149,7 +152,10 @@ func (p *pendingCall) wait(ctx context.Context, x *exchange) ([]byte, error) {
 		if requests == nil {
 			continue
 		}
-		if err := x.s.addPending(p); err != nil {
+		switch err := x.s.addPending(p); {
+		case errors.Is(err, errOver):
+			continue
+		case err != nil:
 			p.cancel(err)
 			return nil, err
 		}
@@ -172,7 +178,8 @@ func (p *pendingCall) requests() []byte {
 	return append(out, '}')
 }
 
-// ask has the caller asked.
+// ask has the caller asked, and waits for the answer. ok is false where the caller did not say that it can be asked that. Time that the caller
+// takes does not count as the agent's silence.
 func (p *pendingCall) ask(ctx context.Context, method string, params []byte) (json.RawMessage, *session.Fault, bool) {
 	capability := ingress.CapabilityFor(method)
 	if capability == "" || jsonrpc.Get([]byte(p.c.caps), capability) == nil {
@@ -201,6 +208,7 @@ func (p *pendingCall) ask(ctx context.Context, method string, params []byte) (js
 	}
 }
 
+// signal wakes wait, if anybody waits; else the next one does not wait.
 func (p *pendingCall) signal() {
 	select {
 	case p.asked <- struct{}{}:
@@ -208,7 +216,8 @@ func (p *pendingCall) signal() {
 	}
 }
 
-// resume continues a call that a request comes back to; handled is false for any other request.
+// resume continues a call that a request comes back to; handled is false for any other request. The state is a secret of whoever got it, and good for one
+// principal, method and target alone: all that is wrong has one answer, which tells nobody that there is such a call.
 func (x *exchange) resume(ctx context.Context) (result []byte, handled bool, err error) {
 	state := jsonrpc.GetString(x.env.Params, "requestState")
 	if !x.modern || !strings.HasPrefix(state, statePrefix) {
@@ -234,10 +243,19 @@ func (x *exchange) resume(ctx context.Context) (result []byte, handled bool, err
 	return result, true, err
 }
 
-// addPending keeps a call for its caller to come back to.
+// errOver is what addPending returns for a call that has its answer.
+var errOver = errors.New("the call is over")
+
+// addPending keeps a call for its caller to come back to. One that has ended is not kept: expirePending, which would take it out again, may have
+// looked already. Whoever waits for it has the answer.
 func (s *Server) addPending(p *pendingCall) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	select {
+	case <-p.done:
+		return errOver
+	default:
+	}
 	mine := 0
 	for _, o := range s.pending {
 		if o.c.principal == p.c.principal {
@@ -251,7 +269,8 @@ func (s *Server) addPending(p *pendingCall) error {
 	return nil
 }
 
-// expirePending keeps the answer to a call for a while if nobody waited for it.
+// expirePending keeps the answer to a call for a while if nobody waited for it: its caller may be about to come back. It is called once, after done
+// is closed.
 func (s *Server) expirePending(ctx context.Context, p *pendingCall) {
 	p.cancel(nil)
 	s.mu.Lock()
@@ -270,6 +289,7 @@ func (s *Server) expirePending(ctx context.Context, p *pendingCall) {
 	s.removePending(p)
 }
 
+// removePending has no further request come back to a call.
 func (s *Server) removePending(p *pendingCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -287,7 +307,8 @@ func (c *client) setPending(p *pendingCall, is bool) {
 	delete(c.open, p)
 }
 
-// onlyPending is the one call at an agent that may ask its caller, nil where there are several, or none.
+// onlyPending is the one call at an agent that may ask its caller, nil where there are several, or none: a question of one caller's call must not go to
+// another.
 func (c *client) onlyPending(agent string) (only *pendingCall) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

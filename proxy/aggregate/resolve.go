@@ -13,7 +13,8 @@ import (
 )
 
 // resolve finds the agent that a name in the merged list means, and the agent's own name for it. A name that can mean two is
-// an error that names both, and never a guess.
+// an error that names both, and never a guess. In this order: what a list that this client was given said; the list as it is now, where names alone do
+// not tell; all readings of the name as AGENT and NAME, of which those go that the agent is known not to have.
 func (c *client) resolve(ctx context.Context, kind offer.Kind, name string, n toolset.Naming) (agent, own string, err error) {
 	agents := c.agents()
 	var fit, others []toolset.ToolRef
@@ -72,7 +73,8 @@ func URI(agent, uri string) string { return "mcp:" + agent + ":" + uri }
 // maxURI bounds what is matched against templates, and remembered, in bytes.
 const maxURI = 8 << 10
 
-// owner finds the agent that a URI belongs to: by its list, else by its templates, else the only one that has resources.
+// owner finds the agent that a URI belongs to, of those that the caller may call: by its list, else by its templates, else the only one that has
+// resources. own is the URI as that agent knows it.
 func (c *client) owner(ctx context.Context, uri string) (agent, own string, err error) {
 	agents := c.agents()
 	if rest, ok := strings.CutPrefix(uri, "mcp:"); ok {

@@ -12,7 +12,8 @@ import (
 )
 
 // taskList is tasks/list: one agent's tasks after the other's, by the agents' own pages. Who has no session and is nobody in
-// particular has no list: anybody could be that.
+// particular has no list: anybody could be that. An agent that fails is named in _meta, and the next one's tasks follow; only in the middle of its pages
+// it is an error, since nobody would find the rest.
 func (x *exchange) taskList(ctx context.Context) ([]byte, error) {
 	c := x.c
 	if c.id == "" && c.principal == "" {
@@ -68,6 +69,7 @@ func (x *exchange) taskList(ctx context.Context) ([]byte, error) {
 	return append(withMissing([]byte(`{"tasks":[]`), missing), '}'), nil
 }
 
+// withMissing adds the agents whose tasks are missing to a result that is not closed yet.
 func withMissing(out []byte, missing []Missing) []byte {
 	if missing == nil {
 		return out
@@ -103,6 +105,7 @@ func (c *client) taskPage(ctx context.Context, agent string, cursor []byte) ([]b
 	return r.Result, err
 }
 
+// taskCursorOf is a cursor for what taskCursor reads. own begins with \x01, or is empty for the agent's first page: an agent's cursor may be empty, too.
 func taskCursorOf(agent, own string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte("tasks\x00" + agent + "\x00" + own))
 }

@@ -12,11 +12,11 @@ const maxWatched = 1000
 
 // watched is a resource that a client follows.
 type watched struct {
-	agent, uri string
-	n          int // of subscriptions
+	agent, uri string // the agent's own URI
+	n          int    // of subscriptions
 }
 
-// subscribe follows a resource.
+// subscribe follows a resource by the URI that the client uses, which may be one with the agent's name. The agent is asked once, however many listen.
 func (c *client) subscribe(ctx context.Context, uri string) error {
 	if len(uri) > maxURI {
 		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: uri is longer than %d bytes", maxURI).With("field", "uri")
@@ -59,7 +59,7 @@ func (c *client) subscribe(ctx context.Context, uri string) error {
 	return nil
 }
 
-// unsubscribe ends one subscription to a resource.
+// unsubscribe ends one subscription to a resource; in a session, which counts none, all of it. The agent is told when nobody follows it any more.
 func (c *client) unsubscribe(ctx context.Context, uri string) error {
 	c.watching.Lock()
 	defer c.watching.Unlock()
