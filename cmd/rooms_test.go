@@ -20,7 +20,7 @@ var sizes = []struct {
 	path  string
 	lines int
 }{
-	{"session/base", 6_680},
+	{"session/base", 6_700},
 	{"session/config", 11_290},
 	{"session/wire", 9_850},
 	{"session/offer", 8_840},

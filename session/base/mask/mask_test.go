@@ -67,7 +67,7 @@ func TestArgs(t *testing.T) {
 	}
 }
 
-// A value has as many lines as it has, may begin like a URL, and may be a pair or JSON itself; what is no secret stays.
+// A value has as many lines as it has, may begin like a URL, and may be a pair or JSON itself; what is not one stays.
 func TestArgsOfManyForms(t *testing.T) {
 	for in, want := range map[string]string{
 		"API_KEY=one\ntwo":                         "API_KEY=***",

@@ -6,6 +6,7 @@ import (
 )
 
 // What stands in brackets is written the same way in every format: items between commas, on lines of their own or not.
+// Offsets here are in Doc.b. at.to is behind the closing bracket, so that at.to-1 is where the bracket is.
 
 // skip is where white space and comments that begin at i end; lines says whether those of further lines are passed over too.
 func (d *Doc) skip(i, end int, lines bool) int {
@@ -49,7 +50,8 @@ func (d *Doc) indent(i int) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// lines reports whether the items of at stand on lines of their own.
+// lines reports whether the items of at stand on lines of their own: the last one decides, beside which the next one comes. Of empty brackets the
+// whole file does.
 func (d *Doc) lines(at *Value) bool {
 	n := len(at.items)
 	if n == 0 {
@@ -62,7 +64,7 @@ func (d *Doc) lines(at *Value) bool {
 	return bytes.IndexByte(d.b[from:at.items[n-1].from], '\n') >= 0
 }
 
-// unit is one level of indentation.
+// unit is one level of indentation: that of the first line that has any, if that is plausible, else two blanks.
 func (d *Doc) unit() string {
 	for line := range bytes.Lines(d.b) {
 		if n := len(line) - len(bytes.TrimLeft(line, " \t")); n > 0 && n <= 8 && len(bytes.TrimSpace(line)) > 0 {
@@ -75,11 +77,12 @@ func (d *Doc) unit() string {
 	return "  "
 }
 
-// isSpaced reports whether commas and colons have a blank behind them.
+// isSpaced reports whether commas and colons have a blank behind them: not in a file that a program wrote without a single one.
 func (d *Doc) isSpaced() bool {
 	return len(bytes.TrimSpace(d.b)) <= 2 || bytes.ContainsAny(d.b, " \n\t")
 }
 
+// separator is what stands between two items of a line.
 func (d *Doc) separator() string {
 	if d.isSpaced() {
 		return ", "
@@ -126,7 +129,7 @@ func (d *Doc) flowText(v any, indent string, lines bool) string {
 	return d.syntax.scalar(v)
 }
 
-// item is the text of a new item of at.
+// item is the text of a new item of at, indented for the line that it will stand on. TOML has no objects over several lines (its colon is another one).
 func (d *Doc) item(at *Value, key string, v any) string {
 	lines := d.lines(at)
 	indent := d.indent(at.from) + d.unit()
@@ -144,6 +147,7 @@ func (d *Doc) item(at *Value, key string, v any) string {
 	return d.syntax.key(key) + colon + text
 }
 
+// texts are the texts of new elements of a list.
 func (d *Doc) texts(at *Value, values []any) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
@@ -152,7 +156,7 @@ func (d *Doc) texts(at *Value, values []any) []string {
 	return out
 }
 
-// append puts items behind those that are there.
+// append puts items behind those that are there. A comma behind the last one stays behind the last one, and comments behind it where they are.
 func (d *Doc) append(at *Value, texts []string) ([]edit, error) {
 	n := len(at.items)
 	if n == 0 {
@@ -181,7 +185,7 @@ func (d *Doc) append(at *Value, texts []string) ([]edit, error) {
 	return append(edits, edit{end, end, indent + strings.Join(texts, ","+indent) + tail}), nil
 }
 
-// first puts items into empty brackets.
+// first puts items into empty brackets. A comment that is in them stays above; one behind which nothing can stand on its line has the items below it.
 func (d *Doc) first(at *Value, texts []string) ([]edit, error) {
 	from, to := at.from+1, at.to-1
 	inner := d.b[from:to]
@@ -205,7 +209,8 @@ func (d *Doc) insertBefore(at *Value, i int, values []any) ([]edit, error) {
 	return []edit{{from, from, strings.Join(d.texts(at, values), d.separator()) + d.separator()}}, nil
 }
 
-// cut takes item i out of its brackets.
+// cut takes item i out of its brackets, with its comma and the comment behind it, where that is on its line and nothing else is. The first edit that
+// fits is made: the only item, one on lines of its own, one among others on a line, and the last one, whose comma is the one before it.
 func (d *Doc) cut(at *Value, i int) ([]edit, error) {
 	it, n := at.items[i], len(at.items)
 	comma := d.comma(at, it.value.to)
@@ -215,7 +220,7 @@ func (d *Doc) cut(at *Value, i int) ([]edit, error) {
 	}
 	line, ends := d.rest(at, end)
 	start, blank := d.lineStart(it.from)
-	own := blank && ends && start > at.from
+	own := blank && ends && start > at.from // the item has its lines for itself
 	if own {
 		end = line
 	}

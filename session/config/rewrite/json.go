@@ -31,6 +31,7 @@ func JSON(b []byte) (*Value, error) {
 	return ofJSON(&v), nil
 }
 
+// ofJSON is a value whose items are read when they are asked for: of a client's large state file one object is wanted.
 func ofJSON(v *hujson.Value) *Value {
 	out := &Value{kind: scalar, from: v.StartOffset, to: v.EndOffset, flow: true}
 	switch x := v.Value.(type) {
@@ -97,7 +98,7 @@ func (jsonSyntax) insert(d *Doc, _ *Value, key string, v any) ([]edit, error) { 
 }
 
 func (jsonSyntax) replace(d *Doc, at *Value, v any) ([]edit, error) {
-	lines := bytes.IndexByte(bytes.TrimRight(d.b, "\n"), '\n') >= 0
+	lines := bytes.IndexByte(bytes.TrimRight(d.b, "\n"), '\n') >= 0 // a file in one line stays in one
 	return []edit{{at.from, at.to, d.flowText(v, d.indent(at.from), lines)}}, nil
 }
 

@@ -1,6 +1,12 @@
 // Package rewrite changes single values of JSON (with comments), YAML and TOML files. All bytes besides those of the value stay as
 // they are: comments, order, indentation, line endings, a byte order mark. What a change did is compared with what it was to do, and
 // one that would touch anything else is refused.
+//
+// A parser of each format says where values begin and end ([Value]); an edit replaces bytes between two such places, and the result is parsed again.
+// So a place that is wrong loses nothing: what the file says then is not what was wanted, and the change is taken back. What that cannot
+// find is a comment that was lost, which is why edits are as small as they can be.
+//
+// [JSON], [YAML] and [TOML] are also what package config reads files by.
 package rewrite
 
 import (
@@ -15,19 +21,19 @@ import (
 	"strings"
 )
 
-// Doc is a file while it is changed.
+// Doc is a file while it is changed. It is for one goroutine. After a change that failed it is as it was before.
 type Doc struct {
 	syntax syntax
 	b      []byte // without a byte order mark, and with plain newlines where all were CRLF
-	root   *Value
-	bom    bool
-	crlf   bool
+	root   *Value // of b, loaded as a whole: offsets in it are in b
+	bom    bool   // the file began with one
+	crlf   bool   // all its lines ended so
 }
 
 // Object is a value with members in an order; a map[string]any is written by its sorted keys.
 type Object []Member
 
-// Member is one of an Object.
+// Member is one of an Object. Of two with one key the file has both, and the last counts.
 type Member struct {
 	Key   string
 	Value any
@@ -42,11 +48,12 @@ type syntax interface {
 	parse(b []byte) (*Value, error)
 	// comment is the length of a comment that b begins with, without the newline that ends it; 0 for none.
 	comment(b []byte) int
-	scalar(v any) string // in brackets
-	key(s string) string
-	colon() string
+	scalar(v any) string // in brackets, where a plain text ends sooner
+	key(s string) string // in quotes where it has to be
+	colon() string       // between key and value, with its blanks
 
 	insert(d *Doc, at *Value, key string, v any) ([]edit, error) // key is "" for a list
+	// replace gets values in brackets as well, and insert those that are empty and can become a block, or an empty file.
 	replace(d *Doc, at *Value, v any) ([]edit, error)
 	remove(d *Doc, parent *Value, i int) ([]edit, error)
 	rename(d *Doc, parent *Value, i int, name string) ([]edit, error)
@@ -65,6 +72,7 @@ func Parse(path string, b []byte) (*Doc, error) {
 		d.syntax = tomlSyntax{}
 	}
 	d.b, d.bom = bytes.CutPrefix(b, bom)
+	// Offsets are in the text without \r, which is put back behind all lines: one whose lines end in both ways stays as it is.
 	if n := bytes.Count(d.b, []byte("\r\n")); n > 0 && n == bytes.Count(d.b, []byte("\n")) && n == bytes.Count(d.b, []byte("\r")) {
 		d.crlf = true
 		d.b = bytes.ReplaceAll(d.b, []byte("\r\n"), []byte("\n"))
@@ -74,7 +82,7 @@ func Parse(path string, b []byte) (*Doc, error) {
 	return d, err
 }
 
-// Bytes is the file as it is now.
+// Bytes is the file as it is now, a copy.
 func (d *Doc) Bytes() []byte {
 	b := bytes.Clone(d.b)
 	if d.crlf {
@@ -92,7 +100,7 @@ func (d *Doc) Has(path []string) bool {
 	return n == len(path)
 }
 
-// find follows path as far as it goes; n is how far that was.
+// find follows path as far as it goes; n is how far that was. Members that a merge of YAML brings are not found: they stand elsewhere.
 func (d *Doc) find(path []string) (at *Value, n int) {
 	at = d.root
 	for n = range path {
@@ -107,7 +115,7 @@ func (d *Doc) find(path []string) (at *Value, n int) {
 
 // Set makes value what is at path, and adds the objects that lead to it where they are missing. A last element "-" adds to a list.
 // Members and elements that are equal already stay as they are written. The value is a string, a bool, an int, a float64, nil, an
-// Object, a map[string]any, or a slice of such.
+// Object, a map[string]any, a [Doc.Value], or a slice of such. An error wraps [ErrLossy] where the format cannot say it without more changes.
 func (d *Doc) Set(path []string, value any) error {
 	value = normal(value)
 	return d.change(path, func(plain any) any { return setPlain(plain, path, value) }, func() error { return d.set(path, value) })
@@ -145,7 +153,8 @@ func (d *Doc) Rename(path []string, name string) error {
 	})
 }
 
-// change runs do, and takes it back where it did not do what expect does to the file's values.
+// change runs do, and takes it back where it did not do what expect does to the file's values. All changes go through here. do may have made
+// several edits by then, each of them parsed.
 func (d *Doc) change(path []string, expect func(plain any) any, do func() error) error {
 	b, root := d.b, d.root
 	want := expect(root.plain())
@@ -174,7 +183,7 @@ func catchPanic(do func() error) (err error) {
 	return do()
 }
 
-// apply makes edits and reads the result.
+// apply makes edits and reads the result, so that the next edit finds everything where it is then. It takes the error of whoever made the edits.
 func (d *Doc) apply(edits []edit, err error) error {
 	if err != nil {
 		return err
@@ -191,6 +200,7 @@ func (d *Doc) apply(edits []edit, err error) error {
 	return nil
 }
 
+// set is Set without the comparison at its end. It is refused below an alias: the anchor's other places would change, too.
 func (d *Doc) set(path []string, v any) error {
 	at, n := d.find(path)
 	if at.shared {
@@ -208,7 +218,7 @@ func (d *Doc) set(path []string, v any) error {
 	case at.kind == array && path[n] == "-":
 		return d.apply(d.insert(at, "", v))
 	case at.kind == null && path[n] != "-":
-		if len(d.root.items) == 0 && n == 0 {
+		if len(d.root.items) == 0 && n == 0 { // an empty file
 			return d.apply(d.syntax.insert(d, at, path[n], v))
 		}
 		return d.apply(d.replace(at, Object{{path[n], v}}))
@@ -234,7 +244,7 @@ func (d *Doc) assign(path []string, at *Value, v any) error {
 	return d.apply(d.replace(at, v))
 }
 
-// merge makes an object equal to v: members that are new come at its end.
+// merge makes an object equal to v: members that are new come at its end. Those that stay keep their order, whatever that of v is.
 func (d *Doc) merge(path []string, at *Value, v Object) error {
 	for _, m := range v {
 		if err := d.set(join(path, m.Key), m.Value); err != nil {
@@ -251,7 +261,8 @@ func (d *Doc) merge(path []string, at *Value, v Object) error {
 	return nil
 }
 
-// splice makes a list equal to v: what both begin and end with stays.
+// splice makes a list equal to v: what both begin and end with stays. Of what is between, elements are changed in place as long as both have some,
+// so that comments beside them stay, and then the rest is taken away or added.
 func (d *Doc) splice(path []string, at *Value, v []any) error {
 	old := make([]any, len(at.items))
 	for i, it := range at.items {
@@ -272,7 +283,7 @@ func (d *Doc) splice(path []string, at *Value, v []any) error {
 		}
 		head++
 	}
-	for i := gone - 1; i >= head; i-- {
+	for i := gone - 1; i >= head; i-- { // from the end: indices before it stay
 		if err := d.delete(join(path, strconv.Itoa(i))); err != nil {
 			return err
 		}
@@ -296,6 +307,7 @@ func (d *Doc) splice(path []string, at *Value, v []any) error {
 	return nil
 }
 
+// delete is Delete without the comparison at its end, of something that is there.
 func (d *Doc) delete(path []string) error {
 	last := len(path) - 1
 	parent, _ := d.find(path[:last])
@@ -309,6 +321,7 @@ func (d *Doc) delete(path []string) error {
 	return d.apply(d.syntax.remove(d, parent, i))
 }
 
+// insert adds a member or element at the end of at. Empty brackets that stand where a block could ({} in YAML) become one, as people write it.
 func (d *Doc) insert(at *Value, key string, v any) ([]edit, error) {
 	if at.flow && !(len(at.items) == 0 && at.open) {
 		return d.append(at, []string{d.item(at, key, v)})
@@ -342,7 +355,7 @@ func (d *Doc) Empty(path []string) bool {
 	return n == len(path) && (at.kind == array || at.kind == object) && len(at.items) == 0
 }
 
-// Repeated reports whether a member of that name is given more than once.
+// Repeated reports whether a member of that name is given more than once. path is not empty, as for Last.
 func (d *Doc) Repeated(path []string) bool {
 	at, n := d.find(path[:len(path)-1])
 	count := 0
@@ -372,7 +385,8 @@ func (d *Doc) Value(path []string) any {
 	return d.copyValue(at)
 }
 
-// copyValue is a value to be written once more.
+// copyValue is a value to be written once more. What an alias stands for is written out, and so is what a merge brings: members of the object itself
+// win, which are the later ones.
 func (d *Doc) copyValue(at *Value) any {
 	switch at.kind {
 	case null:

@@ -12,7 +12,8 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 )
 
-// tomlSyntax is TOML. Tables are put together from the expressions that write them: headers and pairs.
+// tomlSyntax is TOML. Tables are put together from the expressions that write them: headers and pairs. The parser is the unstable one of
+// go-toml: the stable one says nothing of where values are. What TOML forbids beyond its grammar, such as a key that is given twice, is found here.
 type tomlSyntax struct{}
 
 // maxDepth is how many parts a key has, and how many levels YAML nests.
@@ -30,6 +31,7 @@ type table struct {
 // within is a table in t.
 func (t *table) within(key string) *table { return &table{t, key, t.depth + 1, t.file} }
 
+// path is the names that lead to a table, and the indices of lists of tables.
 func (t *table) path() []string {
 	path := make([]string, t.depth)
 	for ; t.up != nil; t = t.up {
@@ -38,8 +40,9 @@ func (t *table) path() []string {
 	return path
 }
 
+// tomlFile is what all tables of a file share.
 type tomlFile struct {
-	all   []expression
+	all   []expression    // in the order of the file
 	begun map[*Value]bool // the tables that a [header] of their own began
 }
 
@@ -59,6 +62,7 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string { return e.Message }
 
+// wrongSyntax is an error about a key; format has one %q for it.
 func wrongSyntax(at item, format string) error {
 	return &SyntaxError{at.from, fmt.Sprintf(format, text.Clip(at.key, 80))}
 }
@@ -263,7 +267,7 @@ func ofTOML(b []byte, n *unstable.Node, from int) (*Value, error) {
 	return v, nil
 }
 
-// skipTOML passes over white space, commas and comments.
+// skipTOML passes over white space, commas and comments: what can stand between two items. The parser has checked that the commas are right.
 func skipTOML(b []byte, i int) int {
 	for i < len(b) {
 		switch {

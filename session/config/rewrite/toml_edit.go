@@ -6,6 +6,7 @@ import (
 	"slices"
 )
 
+// isBelow reports whether an expression writes something at a path, or in it.
 func (e expression) isBelow(path []string) bool {
 	return e.what.depth >= len(path) && slices.Equal(e.what.path()[:len(path)], path)
 }
@@ -24,6 +25,8 @@ func (f *tomlFile) section(path []string) (from, to int, ok bool) {
 	return from, to, true
 }
 
+// insert adds a pair behind the last one of its table, or, for an object, a table of its own behind all that is below the one that it is in: a pair
+// behind a header belongs to that header, so that it cannot come later.
 func (s tomlSyntax) insert(d *Doc, at *Value, key string, v any) ([]edit, error) {
 	t, ok := at.in.(*table)
 	if !ok || at.kind != object {
@@ -98,6 +101,7 @@ func (s tomlSyntax) tables(d *Doc, path []string, o Object) string {
 	return text
 }
 
+// replace writes another value behind the equals sign. A table cannot become one, nor can null be written.
 func (s tomlSyntax) replace(d *Doc, at *Value, v any) ([]edit, error) {
 	if _, ok := at.in.(*table); ok || v == nil {
 		return nil, ErrLossy
@@ -105,6 +109,7 @@ func (s tomlSyntax) replace(d *Doc, at *Value, v any) ([]edit, error) {
 	return []edit{{at.from, at.to, d.flowText(v, "", false)}}, nil
 }
 
+// remove takes away each expression at a path and below it: a table may be written in several places of a file.
 func (s tomlSyntax) remove(d *Doc, parent *Value, i int) ([]edit, error) {
 	t, ok := parent.in.(*table)
 	if !ok {
@@ -148,6 +153,7 @@ func (s tomlSyntax) remove(d *Doc, parent *Value, i int) ([]edit, error) {
 	return edits, nil
 }
 
+// rename changes a name in each expression that has it in its path.
 func (s tomlSyntax) rename(_ *Doc, parent *Value, i int, name string) ([]edit, error) {
 	it := parent.items[i]
 	t, ok := parent.in.(*table)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 )
 
+// kind is what a value is, in the words of an error about it.
 type kind string
 
 const (
@@ -25,16 +26,16 @@ const (
 type Value struct {
 	kind     kind
 	text     string // of a string its content; of other scalars as they are written
-	from, to int
+	from, to int    // bytes of the file, with quotes and brackets; of a table of TOML, which has no bytes of its own, only from
 	items    []item
-	flow     bool // in brackets
-	open     bool // in brackets, and can become a block
-	shared   bool // an alias, or what a merge brings: it stands elsewhere
-	merged   []item
-	in       any            // what the syntax keeps
+	flow     bool           // in brackets
+	open     bool           // in brackets, and can become a block
+	shared   bool           // an alias, or what a merge brings: it stands elsewhere
+	merged   []item         // what a merge of YAML brings, below items: of one name these win
+	in       any            // what the syntax keeps: a place of YAML, a *table of TOML
 	names    map[string]int // of the items, by their keys; nil to look at each
 	load     func(*Value)   // finds what an alias or a merge brings, and the items of JSON; nil once that is done
-	problem  string
+	problem  string         // see Problem
 }
 
 // expanded is v with its items. Nothing is expanded before it is asked for, so that an alias costs what is read of it.
@@ -122,13 +123,14 @@ func (v *Value) index(key string) int {
 	return -1
 }
 
-// leaf is a scalar as it is compared.
+// leaf is a scalar as it is compared: "1" and 1 are not the same.
 type leaf struct {
 	kind kind
 	text string
 }
 
-// plain is what a value says.
+// plain is what a value says, to be compared: maps, slices and leaves, without bytes, order or spelling. A number is as it is written, so that 1 and 1.0
+// differ: programs that read the file may take them for different.
 func (v *Value) plain() any {
 	switch v.kind {
 	case object:
@@ -147,7 +149,7 @@ func (v *Value) plain() any {
 	return leaf{v.kind, v.text}
 }
 
-// spelled is a string as a file spells it.
+// spelled is a string as a file spells it, to be written into the same file: a Windows path in single quotes keeps them.
 type spelled struct{ text, as string }
 
 // said is what plain returned, as a value for setPlain.
@@ -180,7 +182,7 @@ func plainOf(v any) any {
 	return leaf{scalar, fmt.Sprint(v)}
 }
 
-// normal makes maps and slices of all types Objects and []any.
+// normal makes maps and slices of all types Objects and []any, and leaves scalars, so that the rest of the package has one of each to look for.
 func normal(v any) any {
 	switch v := v.(type) {
 	case Object:
@@ -205,7 +207,7 @@ func normal(v any) any {
 			out[i] = v[i]
 		}
 		return out
-	case float64:
+	case float64: // as people write it: YAML 1.1 takes 1e21 for a text
 		return json.Number(strconv.FormatFloat(v, 'f', -1, 64))
 	}
 	return v
@@ -219,6 +221,7 @@ func ofMap[V any](m map[string]V) Object {
 	return out
 }
 
+// getPlain is what plain returned, at a path.
 func getPlain(plain any, path []string) (any, bool) {
 	for _, key := range path {
 		switch at := plain.(type) {
@@ -241,7 +244,7 @@ func getPlain(plain any, path []string) (any, bool) {
 	return plain, true
 }
 
-// setPlain is Set for what plain returns.
+// setPlain is Set for what plain returns. It copies what it changes, and nothing else: the value before is compared with later.
 func setPlain(plain any, path []string, v any) any {
 	if len(path) == 0 {
 		return plainOf(v)
@@ -265,6 +268,7 @@ func setPlain(plain any, path []string, v any) any {
 	return map[string]any{path[0]: setPlain(nil, path[1:], v)}
 }
 
+// deletePlain is Delete for what plain returns, and copies like setPlain.
 func deletePlain(plain any, path []string) any {
 	switch at := plain.(type) {
 	case map[string]any:
@@ -290,7 +294,7 @@ func deletePlain(plain any, path []string) any {
 	return plain
 }
 
-// pruneEmpty is what plain returned, without empty objects.
+// pruneEmpty is what plain returned, without empty objects: in TOML [a.b] makes a, and without [a.b] there is none.
 func pruneEmpty(plain any) any {
 	m, ok := plain.(map[string]any)
 	if !ok {
@@ -312,7 +316,7 @@ type edit struct {
 	text     string
 }
 
-// applyEdits is b with the edits.
+// applyEdits is b with the edits, in any order. Edits that overlap are refused: a parser said of two values that they share bytes.
 func applyEdits(b []byte, edits []edit) ([]byte, error) {
 	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
 	var out []byte
@@ -327,6 +331,7 @@ func applyEdits(b []byte, edits []edit) ([]byte, error) {
 	return append(out, b[at:]...), nil
 }
 
+// jsonString is a text in double quotes, which mean the same in all three formats. What is not UTF-8 becomes U+FFFD, and the change is refused by that.
 func jsonString(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -14,7 +14,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// yamlSyntax is YAML: of a file of several documents the first.
+// yamlSyntax is YAML: of a file of several documents the first. Only the tree of goccy/go-yaml is used, for what it says and where its tokens begin. Where values
+// end it does not say, nor whose a comment is: that is worked out here, by lines and their indents.
 type yamlSyntax struct{}
 
 // place is how a value of a block is held.
@@ -25,7 +26,7 @@ type place struct {
 	block  bool // not in brackets
 }
 
-// mostValues bounds what aliases may repeat.
+// mostValues bounds what aliases may repeat in a file that is to be changed: nine lines can stand for a billion values.
 const mostValues = 100_000
 
 var (
@@ -67,7 +68,8 @@ func YAML(b []byte, most int) (root *Value, err error) {
 	return root, err
 }
 
-// Body is the syntax tree of the first document of a YAML file, nil if there is none.
+// Body is the syntax tree of the first document of a YAML file, nil if there is none. Keys may be there twice, as people have them; whoever reads the
+// file says so.
 func Body(b []byte) (body ast.Node, err error) {
 	defer recoverFrom(&err)
 	file, err := parser.ParseBytes(b, 0, parser.AllowDuplicateMapKey())
@@ -85,6 +87,7 @@ func Body(b []byte) (body ast.Node, err error) {
 	return nil, nil
 }
 
+// readYAML reads the first document; the reader says what was found on the way, also later, when aliases are expanded.
 func readYAML(b []byte, most int) (*Value, *yamlReader, error) {
 	body, err := Body(b)
 	r := &yamlReader{b: b, anchors: map[string]ast.Node{}, most: most, lines: []int{0}}
@@ -102,11 +105,11 @@ func readYAML(b []byte, most int) (*Value, *yamlReader, error) {
 
 type yamlReader struct {
 	b       []byte
-	lines   []int
-	anchors map[string]ast.Node
-	twice   bool // an anchor
-	deep    bool // something nests too deep, which only an alias in itself can
-	spent   int
+	lines   []int                          // where each begins
+	anchors map[string]ast.Node            // by name; of one that is there twice the last
+	twice   bool                           // an anchor is
+	deep    bool                           // something nests too deep, which only an alias in itself can
+	spent   int                            // values that were made, those of aliases each time
 	most    int                            // of spent
 	last    struct{ line, column, at int } // what offset found last, column in characters: what follows in the line goes on from there
 }
@@ -121,7 +124,7 @@ func (r *yamlReader) Visit(n ast.Node) ast.Visitor {
 	return r
 }
 
-// offset is where a token stands: its column counts characters.
+// offset is where a token stands: its column counts characters. That of the parser (Position.Offset) is not in bytes, and wrong behind some comments.
 func (r *yamlReader) offset(t *token.Token) int {
 	if t == nil || t.Position == nil || t.Position.Line < 1 || t.Position.Line > len(r.lines) {
 		return len(r.b)
@@ -173,6 +176,7 @@ func (r *yamlReader) extent(from, bound, indent int) int {
 	return end
 }
 
+// value is what a node says, held as p says. depth is that of the value, aliases included.
 func (r *yamlReader) value(n ast.Node, p place, depth int) *Value {
 	r.deep = r.deep || depth > maxDepth
 	if r.spent++; depth > maxDepth || r.spent > r.most {
@@ -219,7 +223,8 @@ func (r *yamlReader) alias(v *Value, name string, p place, depth int) {
 	v.kind, v.text, v.items, v.merged, v.problem = one.kind, one.text, one.items, one.merged, one.problem
 }
 
-// share marks a value, with all that is in it, as one that stands elsewhere.
+// share marks a value, with all that is in it, as one that stands elsewhere: it is not changed there, since nobody would expect that at its other
+// places.
 func (v *Value) share() {
 	v.shared = true
 	for _, it := range v.items {
@@ -227,6 +232,7 @@ func (v *Value) share() {
 	}
 }
 
+// mapping reads the members of a mapping; start and end are its brackets, where it is in such. A member's value reaches to the line of the next key.
 func (r *yamlReader) mapping(v *Value, members []*ast.MappingValueNode, flow bool, start, end *token.Token, depth int) {
 	v.kind, v.flow = object, flow
 	p := v.in.(place)
@@ -280,7 +286,7 @@ func (r *yamlReader) mapping(v *Value, members []*ast.MappingValueNode, flow boo
 	}
 }
 
-// merge adds what << brings, below the members that are there.
+// merge adds what << brings, below the members that are there: have are their names, and those of earlier merges, which win.
 func (v *Value) merge(from *Value, have map[string]bool) {
 	if v.problem = cmp.Or(v.problem, from.problem); from.kind == array {
 		for _, it := range from.items {
@@ -331,7 +337,7 @@ func (r *yamlReader) resolve(n ast.Node) ast.Node {
 	return nil
 }
 
-// scalarText is what a scalar says.
+// scalarText is what a scalar says. A number is as it is written: nobody wants 0x10 back as 16.
 func scalarText(n ast.Node) (kind, string) {
 	switch n := n.(type) {
 	case nil, *ast.NullNode:
@@ -347,6 +353,7 @@ func scalarText(n ast.Node) (kind, string) {
 	return scalar, n.GetToken().Value
 }
 
+// sequence reads the elements of a list. One whose dashes the parser does not name is taken for one that stands elsewhere: it is not changed.
 func (r *yamlReader) sequence(v *Value, n *ast.SequenceNode, depth int) {
 	v.kind, v.flow = array, n.IsFlowStyle
 	p := v.in.(place)
@@ -376,6 +383,7 @@ func (r *yamlReader) sequence(v *Value, n *ast.SequenceNode, depth int) {
 	}
 }
 
+// scalar reads a text, a number, a boolean, or null; also one that is not written, which begins and ends behind its colon.
 func (r *yamlReader) scalar(v *Value, n ast.Node) {
 	p := v.in.(place)
 	v.kind, v.text = scalarText(n)
@@ -397,7 +405,8 @@ func (r *yamlReader) scalar(v *Value, n ast.Node) {
 	v.to = r.scalarEnd(v.from, p)
 }
 
-// scalarEnd is where a scalar ends that begins at from.
+// scalarEnd is where a scalar ends that begins at from: at its quote, else before a comment, in brackets before what separates items, and in a block
+// where the value's last line ends, since a plain text may go on below.
 func (r *yamlReader) scalarEnd(from int, p place) int {
 	b := r.b
 	if from >= len(b) {

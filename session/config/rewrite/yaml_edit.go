@@ -36,12 +36,13 @@ func (s yamlSyntax) key(k string) string { return s.scalar(k) }
 
 func (yamlSyntax) colon() string { return ": " }
 
-// pair is a member as a block: its lines, of which the first has no indent.
+// pair is a member as a block: its lines, of which the first has no indent, for that is there already or comes from whoever puts it somewhere.
 func (s yamlSyntax) pair(d *Doc, key string, v any, indent string) string {
 	return s.key(key) + ":" + s.textAfter(d, v, indent)
 }
 
-// textAfter is what follows the colon of a line with that indent.
+// textAfter is what follows the colon of a line with that indent: objects, and lists of nothing but objects, on lines below, all else in brackets on the
+// same line.
 func (s yamlSyntax) textAfter(d *Doc, v any, indent string) string {
 	switch v := v.(type) {
 	case Object:
@@ -62,6 +63,7 @@ func (s yamlSyntax) textAfter(d *Doc, v any, indent string) string {
 	return " " + d.flowText(v, indent, false)
 }
 
+// members are the pairs of an object as a block, of which the first line has no indent.
 func (s yamlSyntax) members(d *Doc, o Object, indent string) string {
 	var lines []string
 	for _, m := range o {
@@ -70,6 +72,7 @@ func (s yamlSyntax) members(d *Doc, o Object, indent string) string {
 	return strings.Join(lines, "\n"+indent)
 }
 
+// insert adds to a block, in the indent of the last item. Brackets that are empty, or nothing at all, become a block.
 func (s yamlSyntax) insert(d *Doc, at *Value, key string, v any) ([]edit, error) {
 	if len(at.items) == 0 {
 		if at.kind == array {
@@ -95,7 +98,7 @@ func (s yamlSyntax) element(d *Doc, v any, indent string) string {
 	return "- " + d.flowText(v, indent, false)
 }
 
-// insertBefore puts elements in front of item i, on lines of their own.
+// insertBefore puts elements in front of item i, on lines of their own; refused for a list whose dashes follow others on a line (- - a).
 func (s yamlSyntax) insertBefore(d *Doc, at *Value, i int, values []any) ([]edit, error) {
 	from := at.items[i].from
 	start, blank := d.lineStart(from)
@@ -109,6 +112,7 @@ func (s yamlSyntax) insertBefore(d *Doc, at *Value, i int, values []any) ([]edit
 	return []edit{{start, start, text}}, nil
 }
 
+// replace writes another value behind a colon or a dash. The comment behind that stays on its line, also where the value moves to lines below it.
 func (s yamlSyntax) replace(d *Doc, at *Value, v any) ([]edit, error) {
 	p := at.in.(place)
 	if !p.block {
@@ -161,6 +165,7 @@ func (s yamlSyntax) replace(d *Doc, at *Value, v any) ([]edit, error) {
 	return []edit{{at.from, at.to, strings.TrimPrefix(text, " ")}}, nil
 }
 
+// remove takes the lines of an item out of a block. The last one of its block leaves empty brackets: nothing would be null.
 func (s yamlSyntax) remove(d *Doc, parent *Value, i int) ([]edit, error) {
 	it := parent.items[i]
 	if len(parent.items) == 1 {
