@@ -103,13 +103,13 @@ func NewApp(ctx context.Context, cfg Config) (*App, error) {
 	return a, nil
 }
 
-// Init starts what runs from the beginning.
-func (a *App) Init() tea.Cmd {
-	var open []tea.Cmd
+// Init opens what the program was started on, at once: as messages of commands, which need a goroutine each, they could come behind keys and
+// take back what these opened.
+func (a *App) Init() (cmd tea.Cmd) {
 	for _, m := range a.first() {
-		open = append(open, emit(m))
+		cmd = join(cmd, a.update(m))
 	}
-	return tea.Batch(tea.Sequence(open...), a.beside())
+	return join(cmd, a.beside())
 }
 
 // first are the messages that open what the program was started on. What a person types is about the screen that they lead to.

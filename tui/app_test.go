@@ -323,3 +323,12 @@ func TestPaletteRanksScreensByName(t *testing.T) {
 		app.Press("ctrl+p").Type("oth").Press("enter").NoOverlay().View("other")
 	})
 }
+
+// What the program was started on is open before the first key: opened behind one, it would take back what the key opened.
+func TestTheFirstScreenIsOpenBeforeTheFirstKey(t *testing.T) {
+	v := newFruits(3)
+	app, err := tui.NewApp(t.Context(), tui.Config{Views: []*tui.Screen{v.screen(), (&other{}).screen()}, StartArg: "ripe"})
+	require.NoError(t, err)
+	app.Init() // whose commands get no processor here
+	assert.Equal(t, strings.Join(v.notes, "\n"), "arg ripe")
+}
