@@ -80,7 +80,7 @@ func TestTheUIKeepsNoSecret(t *testing.T) {
 	s.types(t, "\r")
 	s.shows("ctrl+r")
 	s.types(t, "\x12")
-	s.shows("raw JSON")
+	s.shows("goes back to the form")
 	s.types(t, "\x1b[200~"+string(typed)+"\x1b[201~")
 	s.shows("ann-of-the-ui")
 	s.types(t, "\x07")

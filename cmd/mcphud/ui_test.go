@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -36,6 +37,9 @@ type ptyRun struct {
 
 // exitTime is how long the program is given to end, once it was told to.
 const exitTime = 2 * time.Minute
+
+// titles are what the program called its window, one after the other: the screens that it showed.
+var titles = regexp.MustCompile(`\x1b\]2;[^\a]*`)
 
 func startUI(t *testing.T, args ...string) *ptyRun {
 	t.Helper()
@@ -73,7 +77,7 @@ func startUIWith(t *testing.T, env []string, args ...string) *ptyRun {
 	})
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the screen of %v:\n%s", args, s.screen())
+			t.Logf("the screen of %v:\n%s\nits titles: %q", args, s.screen(), titles.FindAllString(s.written(), -1))
 		}
 		_ = cmd.Process.Kill() // after a failed test; else it is gone
 		s.exit()
