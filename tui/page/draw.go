@@ -24,7 +24,18 @@ func OneLine(s string) string { return breaks.Replace(s) }
 // text is what a part says, a single line unless it stands behind its name or has lines of its own.
 func (x *part) text() string {
 	switch x.kind {
-	case field, short, framed, several, bullet, rawJSON, diff:
+	case field, paragraph:
+		s, sep := x.S, " "
+		if x.kind == paragraph {
+			sep = "\n"
+		}
+		for _, t := range x.more {
+			if t.S != "" {
+				s += sep + t.S
+			}
+		}
+		return s
+	case short, framed, several, bullet, rawJSON, diff, quote:
 		return x.S
 	case line, note, hint, heading, bar, item, grid:
 	}
@@ -56,6 +67,10 @@ func (p *Page) Leads(th *paint.Theme, w int) (out []string, leads []Lead) {
 			if x.to != "" {
 				leads = append(leads, Lead{len(out), x.to})
 				out = append(out, th.Muted.S(paint.Fit(label, LabelWidth))+style.S(safe.Line(x.S, w-LabelWidth-len(" >")))+th.Muted.S(leadMark))
+				continue
+			}
+			if len(x.more) > 0 {
+				out = append(out, th.Muted.S(paint.Fit(label, LabelWidth))+spans(th, append([]Text{x.Text}, x.more...)))
 				continue
 			}
 			if x.kind == short && i > 0 && p.parts[i-1].kind <= short {
@@ -92,9 +107,40 @@ func (p *Page) Leads(th *paint.Theme, w int) (out []string, leads []Lead) {
 			out = append(out, gridLines(th, w, x.rows, x.named)...)
 		case diff:
 			out = append(out, DiffLines(th, w, x.S)...)
+		case paragraph:
+			out = append(out, "")
+			for i, t := range append([]Text{x.Text}, x.more...) {
+				lines := paint.Wrap(safe.Text(text.Clip(t.S, longest[false])), w-2)
+				if i == 0 && len(lines) > x.most {
+					lines = append(lines[:x.most], "…")
+				}
+				for _, l := range lines {
+					out = append(out, " "+t.Tone.Style(th).S(l))
+				}
+			}
+		case quote:
+			out = append(out, "")
+			label := " " + safe.Line(x.label, LabelWidth) + " │ "
+			for l := range strings.SplitSeq(x.S, "\n") {
+				for _, piece := range paint.Wrap(safe.Line(text.Clip(l, 500), 0), w-paint.Width(label)-1) {
+					out = append(out, th.Muted.S(label)+th.Text.S(piece))
+					label = paint.Blanks(paint.Width(label)-2) + "│ "
+				}
+			}
 		}
 	}
 	return out, leads
+}
+
+// spans are texts in a line, each in its tone.
+func spans(th *paint.Theme, all []Text) string {
+	words := make([]string, 0, len(all))
+	for _, t := range all {
+		if t.S != "" {
+			words = append(words, t.Tone.Style(th).S(safe.Line(t.S, 0)))
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 func labelled(out []string, label, s string, th *paint.Theme, style paint.Style, w int) []string {

@@ -105,6 +105,8 @@ const (
 	bar
 	item
 	grid
+	paragraph
+	quote
 )
 
 // part is one of a page's, label and text where it has both.
@@ -112,6 +114,8 @@ type part struct {
 	kind
 	label string
 	Text
+	more        []Text  // behind the text of a field, below that of a paragraph
+	most        int     // lines of a paragraph that are drawn
 	done, total float64 // of a bar
 	about       string  // of an item
 	to          string  // where a field leads
@@ -129,8 +133,13 @@ func (p *Page) add(k kind, label string, t Text) *Page {
 // Field adds a name and its value, unless that is empty.
 func (p *Page) Field(label, value string) *Page { return p.add(field, label, Text{S: value}) }
 
-// Styled is Field for a value in a tone.
-func (p *Page) Styled(label string, value Text) *Page { return p.add(field, label, value) }
+// Styled is Field for a value in a tone. With more of them they are drawn in one line, whatever its width.
+func (p *Page) Styled(label string, value Text, more ...Text) *Page {
+	if p.add(field, label, value); value.S != "" {
+		p.parts[len(p.parts)-1].more = more
+	}
+	return p
+}
 
 // Short is Field for a value that is drawn beside the field before it.
 func (p *Page) Short(label, value string) *Page { return p.add(short, label, Text{S: value}) }
@@ -149,6 +158,21 @@ func (p *Page) Line(t Tone, s string) *Page { return p.add(line, "", Text{s, t})
 
 // Text adds a text of its own in its lines.
 func (p *Page) Text(t Tone, s string) *Page { return p.add(several, "", Text{s, t}) }
+
+// Paragraph adds a text that is drawn apart from what is above it, at most a screen of it; more stands directly below.
+func (p *Page) Paragraph(t Tone, s string, more ...Text) *Page { return p.Brief(40, t, s, more...) }
+
+// Brief is Paragraph with at most that many lines of the text.
+func (p *Page) Brief(most int, t Tone, s string, more ...Text) *Page {
+	if p.add(paragraph, "", Text{s, t}); s != "" {
+		last := &p.parts[len(p.parts)-1]
+		last.most, last.more = most, more
+	}
+	return p
+}
+
+// Quote adds lines that somebody else wrote, each behind a rule, the first with who did.
+func (p *Page) Quote(who, lines string) *Page { return p.add(quote, who, Text{S: lines}) }
 
 // Note adds a remark of ours.
 func (p *Page) Note(s string) *Page { return p.add(note, "", Text{s, Quiet}) }

@@ -45,6 +45,26 @@ func TestOnePageFourWays(t *testing.T) {
 	}
 }
 
+// A paragraph stands apart and is not long, a quote says whose each line is, and a value may have several tones.
+func TestParagraphs(t *testing.T) {
+	t.Parallel()
+	var p page.Page
+	p.Paragraph(page.Bad, "one two three", page.Text{S: "below", Tone: page.Quiet}).Brief(1, page.Plain, "aaaa bbbb cccc dddd eeee ffff gggg").Quote("stderr", "x\ny").
+		Styled("state", page.Text{S: "●", Tone: page.Good}, page.Text{S: "up"}, page.Text{}, page.Text{S: "now", Tone: page.Quiet}).Paragraph(page.Plain, "").Styled("none", page.Text{}, page.Text{S: "x"}).Quote("nobody", "")
+	var drawn []string
+	for _, l := range p.Lines(theme, 30) {
+		drawn = append(drawn, strings.TrimRight(paint.Strip(l), " "))
+	}
+	for _, x := range []struct{ got, want string }{
+		{strings.Join(drawn, "\n"), "\n one two three\n below\n\n aaaa bbbb cccc dddd eeee\n …\n\n stderr │ x\n        │ y\nstate        ● up now"},
+		{p.Print(0), "one two three\nbelow\naaaa bbbb cccc dddd eeee ffff gggg\nstderr │ x\nstderr │ y\nstate  ● up now"},
+	} {
+		if x.got != x.want {
+			t.Errorf("got\n%s\nwant\n%s", x.got, x.want)
+		}
+	}
+}
+
 func TestTable(t *testing.T) {
 	t.Parallel()
 	rows := []page.Row{

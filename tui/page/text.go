@@ -19,11 +19,11 @@ func (p *Page) Print(width int) string {
 		case field, short, framed, bar:
 			var rows [][2]string
 			for ; i < len(p.parts) && (p.parts[i].kind <= framed || p.parts[i].kind == bar); i++ {
-				rows = append(rows, [2]string{p.parts[i].label, p.parts[i].S})
+				rows = append(rows, [2]string{p.parts[i].label, p.parts[i].text()})
 			}
 			i--
 			out = append(out, Fields(width, rows...)...)
-		case line, several, note:
+		case line, several, note, paragraph:
 			if width > 0 {
 				x.S = strings.Join(paint.Wrap(x.S, width), "\n")
 			}
@@ -46,6 +46,8 @@ func (p *Page) Print(width int) string {
 			out = append(out, indented(x.S))
 		case diff:
 			out = append(out, strings.TrimRight(x.S, "\n"))
+		case quote:
+			out = append(out, x.label+" │ "+strings.ReplaceAll(x.S, "\n", "\n"+x.label+" │ "))
 		case grid:
 			out = append(out, strings.TrimRight(AlignRows(width, x.rows), "\n"))
 		}

@@ -54,63 +54,61 @@ type argument struct {
 	deeper   bool // what is in it is not listed
 }
 
+// canvas is what a definition is drawn on. What depends on the room that there is, it draws itself; all else is a page.
+type canvas struct {
+	th    *tui.Theme
+	w     int
+	spare int // rows that are free for what would be folded
+	lines []string
+}
+
+// page adds the parts of a page.
+func (l *canvas) page(p page.Page) { l.lines = append(l.lines, p.Lines(l.th, l.w)...) }
+
+// notes adds remarks about a schema.
+func (l *canvas) notes(texts []string) {
+	var p page.Page
+	for _, s := range texts {
+		p.Note(safe.Line(s, 400))
+	}
+	l.page(p)
+}
+
 // lines draws the definition for w cells.
 func (d *definition) lines(th *tui.Theme, w int) []string {
-	l := NewDetails(th, w)
-	l.spare = d.spare
+	l := &canvas{th: th, w: w, spare: d.spare}
 	it := d.item
 	if it.Flaw != nil {
-		l.failure(it.Flaw, "The list's other items are not affected. Press m for the raw definition.")
+		var p page.Page
+		p.Paragraph(page.Bad, "✗ "+ErrorText(it.Flaw)).Paragraph(page.Quiet, "The list's other items are not affected. Press m for the raw definition.").Line(page.Plain, "")
+		l.page(p)
 	}
 	takes, notes := d.takes()
 	l.signature(d, takes)
 	if title := cmp.Or(it.Title, jsonrpc.GetString(it.Annotations, "title")); title != "" && !sameWords(title, it.Name) {
-		l.Lines = append(l.Lines, th.Heading.S(safe.Line(title, w)))
+		l.lines = append(l.lines, th.Heading.S(safe.Line(title, w)))
 	}
 	d.folded = l.arguments(takes, d.open)
-	for _, n := range notes {
-		l.note(safe.Line(n, 400))
-	}
+	l.notes(notes)
 	d.folded = l.prose(d) || d.folded
 	if len(it.OutputSchema) > 0 {
 		gives, notes := fields(it.OutputSchema, d.depth())
-		l.heading("Returns")
+		var returns page.Page
+		l.page(*returns.Heading("Returns"))
 		d.folded = l.arguments(gives, d.open) || d.folded
-		for _, n := range notes {
-			l.note(safe.Line(n, 400))
-		}
+		l.notes(notes)
 	}
+	var rest page.Page
 	if d.folded {
-		l.Lines = append(l.Lines, th.Muted.S("… "+unfoldKey+" shows all"))
+		rest.Note("… " + unfoldKey + " shows all")
 	}
-	l.Lines = append(l.Lines, "")
-	l.hints(it.Annotations)
-	if d.kind == offer.Skills {
-		l.skill(it)
+	d.rest(rest.Line(page.Plain, ""))
+	l.page(rest)
+	if len(l.lines) >= maxDefinition {
+		l.lines = l.lines[:maxDefinition]
+		l.notes([]string{"… and more. Press m for the raw definition."})
 	}
-	_ = jsonrpc.Members(it.Raw, func(key string, value []byte) bool {
-		switch key {
-		case "name", "title", "description", "inputSchema", "outputSchema", "arguments", "annotations", "uri", "uriTemplate", "frontmatter", "resources":
-		case "icons":
-			l.icons(value)
-		case "execution":
-			l.Row("as a task", cmp.Or(taskWords[compact(value)], compact(value)))
-		case "_meta":
-			l.meta(value)
-		default:
-			l.Row(safe.Line(key, labelWidth-1), compact(value))
-		}
-		return len(l.Lines) < maxDefinition
-	})
-	if d.mark.Diff != "" {
-		l.heading("~ Changed since you looked")
-		l.Lines = append(l.Lines, page.DiffLines(th, w, d.mark.Diff)...)
-	}
-	if len(l.Lines) >= maxDefinition {
-		l.Lines = l.Lines[:maxDefinition]
-		l.note("… and more. Press m for the raw definition.")
-	}
-	return l.Lines
+	return l.lines
 }
 
 // fit draws as much of the definition as h lines have room for: all of it, else all but what is in objects, else it is folded but for
@@ -212,7 +210,7 @@ func below(out []argument, kids []schema.Child, level, depth int) []argument {
 }
 
 // signature is the item's whole name, and what it takes.
-func (l *Details) signature(d *definition, takes []argument) {
+func (l *canvas) signature(d *definition, takes []argument) {
 	name := safe.Line(cmp.Or(d.item.URI, d.item.Name), 2000)
 	s := name
 	if d.kind == offer.Tools || d.kind == offer.Prompts {
@@ -235,28 +233,28 @@ func (l *Details) signature(d *definition, takes []argument) {
 	}
 	for i, r := range rows {
 		if head, ok := strings.CutPrefix(r, name); ok && i == 0 {
-			l.Lines = append(l.Lines, l.th.Key.S(name)+l.th.Muted.S(head))
+			l.lines = append(l.lines, l.th.Key.S(name)+l.th.Muted.S(head))
 			continue
 		}
 		st := l.th.Muted
 		if i < len(paint.Wrap(name, l.w))-1 {
 			st = l.th.Key
 		}
-		l.Lines = append(l.Lines, st.S(r))
+		l.lines = append(l.lines, st.S(r))
 	}
 	if d.item.URI != "" && d.item.Name != d.item.URI {
-		l.Lines = append(l.Lines, l.th.Heading.S(safe.Line(d.item.Name, l.w)))
+		l.lines = append(l.lines, l.th.Heading.S(safe.Line(d.item.Name, l.w)))
 	}
 }
 
 // arguments lists names, whether they must be given, types and descriptions; without open a line or two each. It says
 // whether it left something out.
-func (l *Details) arguments(list []argument, open bool) (folded bool) {
+func (l *canvas) arguments(list []argument, open bool) (folded bool) {
 	col := Widest(len(list), maxNameColumn, func(i int) string {
 		return strings.Repeat("  ", list[i].depth) + list[i].name + " *"
 	})
 	for _, a := range list {
-		if len(l.Lines) >= maxDefinition {
+		if len(l.lines) >= maxDefinition {
 			return folded
 		}
 		folded = folded || a.deeper
@@ -268,7 +266,7 @@ func (l *Details) arguments(list []argument, open bool) (folded bool) {
 		at := max(col, paint.Width(line)) + 2
 		line += paint.Blanks(at - paint.Width(line))
 		if l.w-at < leastType && a.typ != "" { // the type has a line of its own
-			l.Lines = append(l.Lines, line)
+			l.lines = append(l.lines, line)
 			at = 2 * (a.depth + 1)
 			line = paint.Blanks(at)
 		}
@@ -278,7 +276,7 @@ func (l *Details) arguments(list []argument, open bool) (folded bool) {
 		}
 		for i, t := range typ {
 			if i > 0 {
-				l.Lines = append(l.Lines, line)
+				l.lines = append(l.lines, line)
 				line = paint.Blanks(at)
 			}
 			line += l.th.Muted.S(t)
@@ -299,7 +297,7 @@ func (l *Details) arguments(list []argument, open bool) (folded bool) {
 			folded = folded || paint.Width(one) > room
 			line += paint.Blanks(gap) + l.th.Text.S(paint.Cut(one, room))
 		}
-		l.Lines = append(l.Lines, line)
+		l.lines = append(l.lines, line)
 		if beside || about == "" {
 			continue
 		}
@@ -311,14 +309,14 @@ func (l *Details) arguments(list []argument, open bool) (folded bool) {
 			l.spare -= len(below)
 		}
 		for _, r := range below {
-			l.Lines = append(l.Lines, paint.Blanks(2*(a.depth+1))+l.th.Text.S(r))
+			l.lines = append(l.lines, paint.Blanks(2*(a.depth+1))+l.th.Text.S(r))
 		}
 	}
 	return folded
 }
 
 // prose is what the item says of itself; it tells whether that was folded.
-func (l *Details) prose(d *definition) (folded bool) {
+func (l *canvas) prose(d *definition) (folded bool) {
 	about := d.about()
 	if about == "" {
 		return false
@@ -333,7 +331,7 @@ func (l *Details) prose(d *definition) (folded bool) {
 		rows, folded = rows[:min(len(rows), most)], true
 	}
 	l.spare -= max(len(rows)-foldedLines, 0)
-	l.Lines = append(append(l.Lines, ""), rows...)
+	l.lines = append(append(l.lines, ""), rows...)
 	return folded
 }
 
@@ -344,62 +342,6 @@ func (d *definition) about() string {
 		most = maxAbout
 	}
 	return text.Cut(strings.TrimSpace(d.item.Description), most)
-}
-
-// hints are the annotations in a line.
-func (l *Details) hints(annotations []byte) {
-	var out []string
-	_ = jsonrpc.Members(annotations, func(key string, v []byte) bool {
-		switch word := hintWords[key+"="+string(v)]; {
-		case key == "title": // stands above
-		case word != "":
-			out = append(out, word)
-		default:
-			out = append(out, safe.Line(key+" "+compact(v), 200))
-		}
-		return len(out) < 50
-	})
-	if len(out) > 0 {
-		l.note("hints: " + strings.Join(out, " · "))
-	}
-}
-
-// meta is what _meta says of an app in words, and the rest of it as sent.
-func (l *Details) meta(meta []byte) {
-	for _, t := range offer.AppTerms(meta) {
-		l.Row(safe.Line(t[0], labelWidth-1), t[1])
-	}
-	_ = jsonrpc.Members(meta, func(key string, value []byte) bool { // anything else is in the raw definition
-		if key != "ui" && key != "ui/resourceUri" {
-			l.Row("_meta", safe.Line(key, 100)+" "+compact(value))
-		}
-		return len(l.Lines) < maxDefinition
-	})
-}
-
-// icons are where the icons are. Nobody fetches them: that would tell their hosts who looks.
-func (l *Details) icons(icons []byte) {
-	label := "icon"
-	for _, line := range offer.Icons(icons) {
-		l.Row(label, line)
-		label = ""
-	}
-	if label == "" {
-		l.Styled("", l.th.Muted.S("not fetched"))
-	}
-}
-
-// taskWords are what a tool says of calls as tasks.
-var taskWords = map[string]string{
-	`{"taskSupport":"forbidden"}`: "never", `{"taskSupport":"optional"}`: "if asked for", `{"taskSupport":"required"}`: "always",
-}
-
-// hintWords are the annotations that the protocol knows.
-var hintWords = map[string]string{
-	"readOnlyHint=true": "read-only", "readOnlyHint=false": "writes",
-	"destructiveHint=true": "destructive", "destructiveHint=false": "not destructive",
-	"idempotentHint=true": "idempotent", "idempotentHint=false": "not idempotent",
-	"openWorldHint=true": "open world", "openWorldHint=false": "closed world",
 }
 
 // anyInteger is the largest integer that a float64 holds exactly.

@@ -4,5 +4,5 @@
 //
 //   - [Rows] is a list with the `/` filter; [ItemList] is one of what a server lists, [JournalList] one of journal entries.
 //   - [Document] shows bytes as JSON, as text or rendered; [Reply] shows a result, one Document per part.
-//   - [ItemDetail] is a definition in words, [TextPane] a page of styled lines, [Details] makes "label  value" lines.
+//   - [ItemDetail] is a definition in words, [TextPane] a page of styled lines.
 package pane

@@ -376,7 +376,8 @@ func (p *ItemList) empty(c *tui.Ctx, w int) []string {
 	case c.Server == nil:
 		return Message(th, w, "No server is open.", "Press 1 for the servers, or start with: mcphud -- COMMAND, mcphud URL, mcphud demo.")
 	case p.status.State != session.Connected && !p.Listing.Loaded:
-		return startLines(th, c.Server, p.status, w, true)
+		start := startPage(c.Server, p.status)
+		return start.Lines(th, w)
 	case !c.Server.Supports(p.kind.Method()):
 		return Message(th, w, fmt.Sprintf("%s offers no %s: it does not advertise them.", safe.Line(c.Server.Title(), 80), p.plural),
 			"Press 1 for what it can do. mcphud raw METHOD in a shell sends the request anyway.")

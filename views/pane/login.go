@@ -12,43 +12,35 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// Paragraph adds a blank line and wrapped text of ours.
-func (l *Details) Paragraph(style paint.Style, s string) { l.paragraph(style, s) }
-
-// Heading adds a blank line and a heading of ours.
-func (l *Details) Heading(s string) { l.heading(s) }
-
-// Key adds a blank line, a key and what it does.
-func (l *Details) Key(key, does string) { l.key(key, does) }
-
 // Login adds what is known of a login, with the time that is left where that moves, without the claims of its token. The token itself
 // is not drawn anywhere.
-func (l *Details) Login(st auth.Status, moves bool) {
+func Login(p *page.Page, st auth.Status, moves bool) {
 	if !st.LoggedIn {
 		return
 	}
-	l.Row("issuer", st.Issuer)
-	l.Row("client id", st.ClientID+" ("+originWord(st.Origin)+")")
+	p.Field("issuer", st.Issuer)
+	p.Field("client id", st.ClientID+" ("+originWord(st.Origin)+")")
 	if len(st.Scopes) > 0 {
-		l.Row("scopes", strings.Join(st.Scopes, " "))
+		p.Field("scopes", strings.Join(st.Scopes, " "))
 	}
 	kind := st.Type
 	if st.Refresh {
 		kind += ", refreshed by itself"
 	}
-	l.Row("token", kind)
+	p.Field("token", kind)
 	if !st.Expires.IsZero() {
 		at := st.Expires.Local().Format(time.DateTime)
 		if left := tui.Countdown(st.Expires); moves && left != "" {
 			at += ", in " + left
 		}
-		l.Row("expires", at)
+		p.Field("expires", at)
 	}
-	l.Row("kept in", st.Where)
+	p.Field("kept in", st.Where)
 }
 
 // originWord says where a client id is from.
@@ -63,15 +55,15 @@ func originWord(origin string) string {
 }
 
 // Claims adds what an access token says, as it does. They are not verified, which is said.
-func (l *Details) Claims(c *auth.Claims) {
+func Claims(p *page.Page, c *auth.Claims) {
 	if c == nil {
-		l.Paragraph(l.th.Muted, "The token is not a JWT: what it says is between the servers.")
+		p.Paragraph(page.Quiet, "The token is not a JWT: what it says is between the servers.")
 		return
 	}
-	l.Heading("Claims of the access token (signature not verified)")
-	l.text(indentedClaims(c.Payload))
-	l.Heading("Its header")
-	l.text(indentedClaims(c.Header))
+	p.Heading("Claims of the access token (signature not verified)")
+	p.Text(page.Plain, indentedClaims(c.Payload))
+	p.Heading("Its header")
+	p.Text(page.Plain, indentedClaims(c.Header))
 }
 
 func indentedClaims(raw []byte) string {
@@ -167,43 +159,24 @@ func StepMark(th *tui.Theme, s auth.Step) (sign, word string, style paint.Style)
 }
 
 // Step adds what a login's step is about: what went wrong first, then what was found, then what the specification asks.
-func (l *Details) Step(s auth.Step) {
+func Step(p *page.Page, s auth.Step) {
 	if s.Broken != nil {
-		l.Paragraph(l.th.Error, "✗ "+safe.Line(string(s.Broken.By), 60)+" broke a rule: "+safe.Line(s.Broken.What, 1000))
-		l.Paragraph(l.th.Text, "The rule: "+s.Broken.Section)
+		p.Paragraph(page.Bad, "✗ "+safe.Line(string(s.Broken.By), 60)+" broke a rule: "+safe.Line(s.Broken.What, 1000))
+		p.Paragraph(page.Plain, "The rule: "+s.Broken.Section)
 	} else if errors.Is(s.Err, context.Canceled) {
-		l.Paragraph(l.th.Text, "You cancelled the login here.")
+		p.Paragraph(page.Plain, "You cancelled the login here.")
 	} else if s.Err != nil {
-		l.Paragraph(l.th.Error, "✗ "+ErrorText(s.Err))
+		p.Paragraph(page.Bad, "✗ "+ErrorText(s.Err))
 	}
 	if len(s.Notes) > 0 {
-		l.Heading("Found")
+		p.Heading("Found")
 		for _, n := range s.Notes[:min(len(s.Notes), 50)] {
-			l.bullet(n)
+			p.Bullet(n)
 		}
 	}
 	if s.Asks != "" {
-		l.Heading("What the specification asks")
-		l.text(s.Asks)
-		l.note(s.Section)
-	}
-}
-
-// Bullet adds text of others, wrapped beside a dot.
-func (l *Details) Bullet(s string) { l.bullet(s) }
-
-// bullet is text, wrapped beside a dot.
-func (l *Details) bullet(s string) {
-	dot := l.th.Muted.S("· ")
-	for _, line := range paint.Wrap(safe.Text(text.Clip(s, 4000)), l.w-2) {
-		l.Lines = append(l.Lines, dot+l.th.Text.S(line))
-		dot = "  "
-	}
-}
-
-// Whole adds a text of one line that is wrapped wherever it must, without anything before it, so that it can be selected.
-func (l *Details) Whole(style paint.Style, s string) {
-	for _, line := range paint.Wrap(s, l.w) {
-		l.Lines = append(l.Lines, style.S(line))
+		p.Heading("What the specification asks")
+		p.Text(page.Plain, s.Asks)
+		p.Note(s.Section)
 	}
 }

@@ -1,6 +1,7 @@
 package pane
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -48,96 +49,82 @@ func shorten(value string) string {
 // ServerLines is the page of a server: its state and why, its sections, what it is and what it offers. place is where an entry is, for
 // people; keys are those that change it, "" where none does.
 func ServerLines(c *tui.Ctx, s *session.Session, w int, place func(config.Source) string, keys string, known pages.Known) (lines []string, leads []page.Lead) {
-	th := c.Theme
+	var d page.Page
 	srv, st := s.Config(), s.Status()
-	l := NewDetails(th, w)
-	mark := StateMark(s, st)
-	state, began, style := mark.String(), since(st), mark.Tone.Style(th)
-	if paint.Width(state+" "+began) > w-labelWidth && began != "" {
-		l.Styled("state", style.S(state))
-		l.Styled("", th.Muted.S(began))
+	mark, began := StateMark(s, st), page.Text{S: since(st), Tone: page.Quiet}
+	if paint.Width(mark.String()+" "+began.S) > w-page.LabelWidth {
+		d.Styled("state", mark.Text()).Styled("", began)
 	} else {
-		l.Styled("state", style.S(state)+" "+th.Muted.S(began))
+		d.Styled("state", mark.Text(), began)
 	}
 	if srv.Problem != nil {
-		l.failure(srv.Problem, "Correct "+place(srv.Source)+" and start again.")
+		d.Paragraph(page.Bad, "✗ "+ErrorText(srv.Problem)).Paragraph(page.Quiet, "Correct "+place(srv.Source)+" and start again.").Line(page.Plain, "")
 	}
 	if o := s.Outdated(); o != nil && o.Removed {
-		l.note("Its entry is gone from " + srv.Source.File + ". It stays here until it is disconnected.")
+		d.Note("Its entry is gone from " + srv.Source.File + ". It stays here until it is disconnected.")
 	} else if o != nil {
-		l.note("Its entry in " + srv.Source.File + " changed. What runs is as it was before; the next connection is made with the new one.")
+		d.Note("Its entry in " + srv.Source.File + " changed. What runs is as it was before; the next connection is made with the new one.")
 	}
-	if names := inputNames(srv); names != "" && srv.Problem == nil {
-		l.Row("asks for", names)
+	if names := inputNames(srv); srv.Problem == nil {
+		d.Field("asks for", names)
 	}
 	if srv.Problem == nil && (st.State == session.Failed && st.Err != nil || st.State == session.NeedsLogin || st.State == session.Connecting || st.PID > 0 && st.State == session.Disconnected) {
-		l.Lines = append(append(l.Lines, startLines(th, s, st, w, false)...), "")
+		(&starting{Page: &d, brief: true}).add(s, st)
+		d.Line(page.Plain, "")
 	}
 	if st.State == session.Disconnected && srv.Problem == nil && st.Retired != "" {
-		l.note("The connection was closed: " + st.Retired + ". Press enter to connect again.")
+		d.Note("The connection was closed: " + st.Retired + ". Press enter to connect again.")
 	} else if st.State == session.Disconnected && srv.Problem == nil {
-		l.note("Press enter to connect.")
+		d.Note("Press enter to connect.")
 	}
-	var connection, sections page.Page
-	pages.Connection(&connection, st)
-	l.Page(connection)
-	pages.Leads(&sections, s, st, known)
-	rows, leads := sections.Leads(th, w)
-	for i := range leads {
-		leads[i].Line += len(l.Lines)
-	}
-	l.Lines = append(append(l.Lines, rows...), "")
+	pages.Connection(&d, st)
+	pages.Leads(&d, s, st, known)
+	d.Line(page.Plain, "")
 	for _, f := range config.Describe(srv) {
 		switch {
 		case f.Label == "server":
 		case f.Label == "from" && srv.Source.File != "" && srv.Source.Published == nil:
-			l.Row("from", place(srv.Source)+" ("+config.ProgramOf(srv.Source.Dialect)+")")
+			d.Field("from", place(srv.Source)+" ("+config.ProgramOf(srv.Source.Dialect)+")")
 			for _, also := range srv.Also {
-				l.Row("also in", place(also)+" ("+config.ProgramOf(also.Dialect)+")")
+				d.Field("also in", place(also)+" ("+config.ProgramOf(also.Dialect)+")")
 			}
-			if keys != "" {
-				l.Row("", keys)
-			}
+			d.Field("", keys)
 		default:
-			l.Row(f.Label, f.Value)
+			d.Field(f.Label, f.Value)
 		}
 	}
 	if len(srv.Roots) > 0 {
-		l.Row("", "! roots are "+offer.Deprecated("roots"))
+		d.Field("", "! roots are "+offer.Deprecated("roots"))
 	}
 	if st.PID > 0 {
-		l.Row("process", fmt.Sprint(st.PID))
+		d.Field("process", fmt.Sprint(st.PID))
 	}
 	if st.SessionID != "" {
-		l.Row("session", mask.Hidden)
+		d.Field("session", mask.Hidden)
 	}
 	if c := s.Presented(); c != nil {
-		var presented page.Page
-		ClientRows(&presented, c)
-		l.Page(presented)
+		ClientRows(&d, c)
 	}
 	if st.Latency > 0 {
-		l.Row("latency", text.Duration(st.Latency))
+		d.Field("latency", text.Duration(st.Latency))
 	}
 	if use := s.Use(); use.Calls > 0 {
 		requests := fmt.Sprint(use.Calls)
 		if use.Failed > 0 {
 			requests += fmt.Sprintf(", %d failed", use.Failed)
 		}
-		l.Row("requests", requests)
+		d.Field("requests", requests)
 	}
 	if a := s.Authorizer(); a != nil {
 		if known := a.Known(); known.LoggedIn {
-			l.heading("Login")
-			l.Login(known, false)
+			d.Heading("Login")
+			Login(&d, known, false)
 		}
 	}
-	l.identity(st.ServerInfo)
-	var offered page.Page
-	pages.Offered(&offered, st)
-	l.Page(offered)
-	l.cache(s)
-	return l.Lines, leads
+	identity(&d, st.ServerInfo)
+	pages.Offered(&d, st)
+	cache(&d, s)
+	return d.Leads(c.Theme, w)
 }
 
 // since is how long a state has been, for states that are not expected to end.
@@ -148,82 +135,31 @@ func since(st session.Status) string {
 	return "since " + st.Since.Format(time.TimeOnly)
 }
 
-// Details collects lines of the form "label  value".
-type Details struct {
-	th    *tui.Theme
-	w     int
-	brief bool // leaves out what another row says
-	spare int  // rows that are free for what would be folded
-	Lines []string
-}
-
-const labelWidth = 13
-
-// NewDetails is empty; lines are built for w cells.
-func NewDetails(th *tui.Theme, w int) *Details { return &Details{th: th, w: w} }
-
-// Page adds the parts of a page.
-func (l *Details) Page(p page.Page) { l.Lines = append(l.Lines, p.Lines(l.th, l.w)...) }
-
-// Styled adds a line whose value is safe and styled already.
-func (l *Details) Styled(label, value string) {
-	l.Lines = append(l.Lines, l.th.Muted.S(paint.Fit(label, labelWidth))+value)
-}
-
-// Row adds a value that a server or the user gave, wrapped to the width.
-func (l *Details) Row(label, value string) {
-	for i, line := range paint.Wrap(safe.Text(text.Clip(value, 4000)), l.w-labelWidth) {
-		if i > 0 {
-			label = ""
-		}
-		l.Styled(label, line)
-	}
-}
-
-func (l *Details) heading(s string) { l.Lines = append(l.Lines, "", l.th.Heading.S(s)) }
-
-// Note adds muted text of ours, each wrapped.
-func (l *Details) Note(texts ...string) {
-	for _, s := range texts {
-		l.note(s)
-	}
-}
-
-func (l *Details) note(s string) {
-	for _, line := range paint.Wrap(s, l.w) {
-		l.Lines = append(l.Lines, l.th.Muted.S(line))
-	}
-}
-
-func (l *Details) text(s string) {
-	for _, line := range paint.Wrap(safe.Text(s), l.w) {
-		l.Lines = append(l.Lines, l.th.Text.S(line))
-	}
-}
-
-func (l *Details) failure(err error, next string) {
-	l.Lines = append(l.Lines, errorMessage(l.th, l.w, ErrorText(err), next)...)
-	l.Lines = append(l.Lines, "")
-}
-
 // identity is what the server calls itself, every member as sent.
-func (l *Details) identity(info []byte) {
+func identity(p *page.Page, info []byte) {
+	const most = 100 // members
 	if len(info) == 0 {
 		return
 	}
-	l.heading("Server")
+	p.Heading("Server")
+	n := 0
 	_ = jsonrpc.Members(info, func(key string, value []byte) bool {
-		if key == "icons" {
-			l.icons(value)
-			return true
+		if n++; key == "icons" {
+			icons(p, value)
+		} else {
+			member(p, key, PlainValue(value))
 		}
-		l.Row(safe.Line(key, labelWidth-1), PlainValue(value))
-		return len(l.Lines) < 400
+		return n < most
 	})
 }
 
+// member is one member of an object that a server sent. Its name is cut, so that the values stay below each other.
+func member(p *page.Page, key, value string) {
+	p.Field(safe.Line(key, page.LabelWidth-1), cmp.Or(value, `""`))
+}
+
 // cache lists how long the server says that its lists may be kept.
-func (l *Details) cache(s *session.Session) {
+func cache(p *page.Page, s *session.Session) {
 	first := true
 	for k := range offer.NumKinds {
 		list := s.Listing(k)
@@ -232,13 +168,13 @@ func (l *Details) cache(s *session.Session) {
 			continue
 		}
 		if first {
-			l.heading("Cache")
+			p.Heading("Cache")
 			first = false
 		}
 		if ttl := list.Hints.TTL; ttl != nil && *ttl > 0 {
 			hints += ", until " + list.Expires.Format(time.TimeOnly)
 		}
-		l.Row(safe.Line(k.String(), labelWidth-1), hints)
+		member(p, k.String(), hints)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
@@ -108,10 +109,16 @@ func (v *servers) drawFirst(c *tui.Ctx, p *tui.Pane) {
 
 // hints are the commands of the shell that open a server, and where was looked, in at most h lines.
 func (v *servers) hints(th *tui.Theme, w, h int) []string {
-	l := pane.NewDetails(th, w)
-	l.Note("", " or from the shell:", "    mcphud -- npx -y @modelcontextprotocol/server-everything stdio", "    mcphud https://host/mcp")
+	var p page.Page
+	note := func(lines ...string) {
+		for _, l := range lines {
+			p.Line(page.Quiet, l)
+		}
+	}
+	note("", " or from the shell:", "    mcphud -- npx -y @modelcontextprotocol/server-everything stdio", "    mcphud https://host/mcp")
+	out := p.Lines(th, w)
 	if v.configs == nil || len(v.configs.Looked) == 0 {
-		return l.Lines
+		return out
 	}
 	var paths, programs []string
 	for _, f := range v.configs.Looked {
@@ -120,18 +127,15 @@ func (v *servers) hints(th *tui.Theme, w, h int) []string {
 			programs = append(programs, t)
 		}
 	}
-	if rows := flow(paths, w-4); len(l.Lines)+len(rows)+2 <= h {
-		l.Note("", fmt.Sprintf(" none of these %d files has a server:", len(paths)))
-		for _, row := range rows {
-			l.Note("    " + row)
-		}
-		return l.Lines
+	head, rows := fmt.Sprintf(" none of these %d files has a server:", len(paths)), flow(paths, w-4)
+	if len(out)+len(rows)+2 > h {
+		head, rows = " no servers in the files of:", flow(programs, w-4)
 	}
-	l.Note("", " no servers in the files of:")
-	for _, row := range flow(programs, w-4) {
-		l.Note("    " + row)
+	note("", head)
+	for _, row := range rows {
+		note("    " + row)
 	}
-	return l.Lines
+	return p.Lines(th, w)
 }
 
 // flow puts texts into rows of w cells.

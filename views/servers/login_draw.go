@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/auth/browser"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
@@ -60,7 +61,6 @@ func (v *login) shows(at loginRow) bool {
 
 // lines are the details of the row under the cursor.
 func (v *login) lines(c *tui.Ctx, w int) []string {
-	l := pane.NewDetails(c.Theme, w)
 	s, at := c.Server, v.at()
 	switch {
 	case s == nil:
@@ -68,45 +68,49 @@ func (v *login) lines(c *tui.Ctx, w int) []string {
 	case s.Authorizer() == nil:
 		return pane.Message(c.Theme, w, safe.Line(s.Title(), 80)+" has no login: it is not reached over HTTP, and has no oauth block.", "Press q to go back.")
 	}
+	p := v.about(c, at)
+	return p.Lines(c.Theme, w)
+}
+
+// about is what there is to say of a row, of a server that has a login.
+func (v *login) about(c *tui.Ctx, at loginRow) (p page.Page) {
 	if r := v.run(); r != nil && r.page.URL != "" && v.shows(at) {
-		v.waiting(c, l, r)
+		v.waiting(c, &p, r)
 		if at.step < 0 {
-			return l.Lines
+			return p
 		}
 	}
 	switch {
 	case at.exchange != 0:
 		x := v.exchanges[at.exchange]
-		l.Row("request", x.Out.Note)
-		l.Row("answer", x.In.Note)
-		l.Paragraph(c.Theme.Muted, "Press enter for all of it in the traffic. Tokens, codes and secrets are hidden there.")
+		p.Field("request", x.Out.Note).Field("answer", x.In.Note)
+		p.Paragraph(page.Quiet, "Press enter for all of it in the traffic. Tokens, codes and secrets are hidden there.")
 	case at.step >= 0:
-		l.Step(v.steps[at.step])
+		pane.Step(&p, v.steps[at.step])
 		if s := v.steps[at.step]; s.State == auth.Failed && s.Name != auth.StepResource && v.st.Flow.Issuer() == "" {
-			l.Paragraph(c.Theme.Text, "The server names no authorization server. If it takes a key of its own, put an Authorization header into its configuration.")
+			p.Paragraph(page.Plain, "The server names no authorization server. If it takes a key of its own, put an Authorization header into its configuration.")
 		}
 		if n := len(v.steps[at.step].Exchanges); n > 0 {
-			l.Paragraph(c.Theme.Muted, fmt.Sprintf("%s on the wire: enter shows it.", text.Count(n, "exchange")))
+			p.Paragraph(page.Quiet, fmt.Sprintf("%s on the wire: enter shows it.", text.Count(n, "exchange")))
 		}
 	default:
-		v.token(c, l)
+		v.token(c, &p)
 	}
-	return l.Lines
+	return p
 }
 
-// waiting is what a person has to do now.
-func (v *login) waiting(c *tui.Ctx, l *pane.Details, r *loginRun) {
-	th := c.Theme
-	l.Whole(th.Login, tui.Locked.Glyph()+" Open this in a browser and log in there ("+v.keys(c)+"):")
-	l.Whole(th.Link, safe.Line(r.page.URL, 0))
+// waiting is what a person has to do now. The URL is whole and has nothing before it, so that it can be selected.
+func (v *login) waiting(c *tui.Ctx, p *page.Page, r *loginRun) {
+	p.Text(page.Login, tui.Locked.Glyph()+" Open this in a browser and log in there ("+v.keys(c)+"):")
+	p.Text(page.Link, safe.Line(r.page.URL, 0))
 	if r.note != "" {
-		l.Paragraph(th.Warn, "! "+safe.Line(r.note, 400))
+		p.Paragraph(page.Warn, "! "+safe.Line(r.note, 400))
 	}
 	if r.page.Listens {
-		l.Paragraph(th.Muted, "It comes back to "+safe.Line(r.page.Redirect, 300)+", where mcphud waits. A browser on another machine ends at a page that cannot be "+
+		p.Paragraph(page.Quiet, "It comes back to "+safe.Line(r.page.Redirect, 300)+", where mcphud waits. A browser on another machine ends at a page that cannot be "+
 			"loaded: copy its URL from there, and press "+c.KeyOf("login.paste")+" to paste it here.")
 	} else {
-		l.Paragraph(th.Muted, "It ends at "+safe.Line(r.page.Redirect, 300)+", which is not here: copy the URL from there, and press "+c.KeyOf("login.paste")+" to paste it.")
+		p.Paragraph(page.Quiet, "It ends at "+safe.Line(r.page.Redirect, 300)+", which is not here: copy the URL from there, and press "+c.KeyOf("login.paste")+" to paste it.")
 	}
 }
 
@@ -120,33 +124,27 @@ func (v *login) keys(c *tui.Ctx) string {
 }
 
 // token is what is known of the login itself.
-func (v *login) token(c *tui.Ctx, l *pane.Details) {
-	th, st := c.Theme, v.st
+func (v *login) token(c *tui.Ctx, p *page.Page) {
+	st, wants := v.st, tui.WantsLogin(c.Server)
 	switch {
-	case tui.WantsLogin(c.Server):
-		l.Paragraph(th.Login, tui.Locked.Glyph()+" "+safe.Line(c.Server.Title(), 80)+" wants a login.")
-		l.Key(c.KeyOf("login.start"), "log in")
+	case wants:
+		p.Paragraph(page.Login, tui.Locked.Glyph()+" "+safe.Line(c.Server.Title(), 80)+" wants a login.").Key(c.KeyOf("login.start"), "log in")
 		if ch := st.Challenge; ch != nil {
-			l.Heading("What it answered")
-			l.Row("status", fmt.Sprint(ch.Status))
-			for _, f := range [...]struct{ label, value string }{{"scheme", ch.Scheme}, {"error", ch.Error}, {"", ch.Describe}, {"scopes", strings.Join(ch.Scopes, " ")}, {"metadata", ch.Metadata}} {
-				if f.value != "" {
-					l.Row(f.label, f.value)
-				}
-			}
+			p.Heading("What it answered")
+			p.Field("status", fmt.Sprint(ch.Status)).Field("scheme", ch.Scheme).Field("error", ch.Error).Field("", ch.Describe).
+				Field("scopes", strings.Join(ch.Scopes, " ")).Field("metadata", ch.Metadata)
 		}
 	case st.Static:
-		l.Paragraph(th.Text, "The configuration has an Authorization header, which is sent as it is. Remove it there to log in instead.")
+		p.Paragraph(page.Plain, "The configuration has an Authorization header, which is sent as it is. Remove it there to log in instead.")
 	case !st.LoggedIn:
-		l.Paragraph(th.Text, "Nobody is logged in at "+safe.Line(c.Server.Title(), 80)+", and it has not asked for it.")
-		l.Key(c.KeyOf("login.start"), "log in all the same")
+		p.Paragraph(page.Plain, "Nobody is logged in at "+safe.Line(c.Server.Title(), 80)+", and it has not asked for it.").Key(c.KeyOf("login.start"), "log in all the same")
 	}
 	if st.LoggedIn {
-		if len(l.Lines) > 0 {
-			l.Lines = append(l.Lines, "")
+		if wants || st.Static { // something stands above
+			p.Line(page.Plain, "")
 		}
-		l.Login(st, true)
-		l.Claims(st.Claims)
+		pane.Login(p, st, true)
+		pane.Claims(p, st.Claims)
 	}
 }
 
@@ -224,10 +222,10 @@ func (v *login) plain(c *tui.Ctx, w io.Writer) {
 		return
 	}
 	if v.st.LoggedIn {
-		l := pane.NewDetails(c.Theme, 100)
-		l.Login(v.st, false)
-		l.Claims(v.st.Claims)
-		for _, line := range l.Lines {
+		var p page.Page
+		pane.Login(&p, v.st, false)
+		pane.Claims(&p, v.st.Claims)
+		for _, line := range p.Lines(c.Theme, 100) {
 			fmt.Fprintln(w, ansi.Strip(line))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/page"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
 	"github.com/mcphud/mcphud/views/pages"
@@ -140,33 +141,27 @@ func (v *stack) detail(c *tui.Ctx, p *tui.Pane) {
 
 // head is what is known about a process, in a few lines.
 func (p *Process) head(th *tui.Theme, w int) []string {
-	l := pane.NewDetails(th, w)
-	state := p.Health.Mark(th) + " " + p.Health.Style(th).S(p.State)
+	var d page.Page
+	state := []page.Text{{S: p.State, Tone: p.Health.Tone()}}
 	if up := p.up(); up != "" {
-		state += th.Muted.S(" · up ") + th.Text.S(up)
+		state = append(state, page.Text{S: "· up", Tone: page.Quiet}, page.Text{S: up})
 	}
 	if left := tui.Countdown(p.RetryAt); left != "" && p.Health == tui.Unhealthy {
-		state += th.Muted.S(" · next start in ") + th.Text.S(left)
+		state = append(state, page.Text{S: "· next start in", Tone: page.Quiet}, page.Text{S: left})
 	}
-	l.Styled("state", state)
-	if p.Err != "" {
-		l.Row("error", p.Err)
-	}
-	if p.URL != "" {
-		l.Row("url", p.URL)
-	}
+	d.Styled("state", page.Text{S: p.Health.Glyph(), Tone: p.Health.Tone()}, state...).Field("error", p.Err).Field("url", p.URL)
 	about := p.Kind
 	if p.PID != 0 {
 		about += fmt.Sprintf(" · pid %d", p.PID)
 	}
 	about += " · " + text.Count(p.Restarts, "restart")
-	l.Row("process", about)
+	d.Field("process", about)
 	switch {
 	case !p.Known:
 	case p.Kind == "router": // where event streams are open for as long as clients listen
-		l.Row("requests", fmt.Sprintf("%d · %d open", p.Requests, p.Running))
+		d.Field("requests", fmt.Sprintf("%d · %d open", p.Requests, p.Running))
 	default:
-		l.Row("calls", fmt.Sprintf("%d · running %d · queued %d", p.Requests, p.Running, p.Queued))
+		d.Field("calls", fmt.Sprintf("%d · running %d · queued %d", p.Requests, p.Running, p.Queued))
 	}
-	return append(l.Lines, "")
+	return append(d.Lines(th, w), "")
 }
