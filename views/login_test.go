@@ -109,6 +109,9 @@ func TestLogIn(t *testing.T) {
 	var app *tuitest.App
 	opened := make(chan string, 1)
 	browse := func(ctx context.Context, url string) error {
+		for end := time.Now().Add(time.Minute); shownURL(app) != url && time.Now().Before(end); { // it waits for the browser meanwhile
+			time.Sleep(10 * time.Millisecond)
+		}
 		if shownURL(app) != url {
 			opened <- "the browser was opened at a URL that the screen does not show:\n" + url + "\n" + app.Screen()
 		}

@@ -1,11 +1,13 @@
 package tuitest
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcphud/mcphud/tui"
@@ -24,8 +26,8 @@ func (a *App) Press(keys ...string) *App {
 			a.Press(":").Type(line).Press("enter")
 			continue
 		}
-		a.screen.send(Encode(k))
-		if k == "esc" {
+		a.enter(Encode(k))
+		if k == "esc" && a.bubble {
 			time.Sleep(escTime)
 		}
 		a.Settle()
@@ -36,8 +38,25 @@ func (a *App) Press(keys ...string) *App {
 // Type types text in one write and waits for idle.
 func (a *App) Type(text string) *App {
 	a.t.Helper()
-	a.screen.send(text)
+	a.enter(text)
 	return a.Settle()
+}
+
+// enter types what stands for whole keys. Where time is real the events of it go to the program in the order of its messages, so that all
+// that is asked of it afterwards comes behind them: its own reader may get no processor for longer than Settle takes.
+func (a *App) enter(keys string) {
+	if a.bubble {
+		a.screen.send(keys)
+		return
+	}
+	events := make(chan uv.Event)
+	go func() {
+		defer close(events)
+		_ = uv.NewTerminalReader(strings.NewReader(keys), "xterm-256color").StreamEvents(context.Background(), events) // it ends with the keys
+	}()
+	for e := range events {
+		a.prog.Send(e)
+	}
 }
 
 // Burst presses keys in one write, as a fast typist or key repeat over a slow line does.
@@ -175,5 +194,6 @@ func (a *App) Wait() { a.screen.wait(50*time.Millisecond, a.bubble) }
 // it cannot be cancelled and swallows what is typed first. Call it once after $EDITOR or $PAGER ran.
 func (a *App) AfterExec() *App {
 	a.t.Helper()
-	return a.Type("\x00")
+	a.Keys("\x00")
+	return a.Settle()
 }
