@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -119,18 +120,18 @@ func (s *Schema) apply(root *Value, key string, steps []step, text string, asJSO
 	for i, st := range steps {
 		f = f.at(cur)
 		if st.elem {
-			n := cur.Len()
-			if cur.IsSet() && cur.Kind() != Array {
+			if cur.IsSet() && cur.Kind() != Array && cur.Kind() != Null {
 				return nil, &CoerceError{Key: key, Text: text, Want: fmt.Sprintf("has an index into what is %s already", cur.Kind())}
 			}
-			if !cur.IsSet() {
-				root = root.Set(path, emptyArray)
-			}
+			list := values(cur)
 			if st.index < 0 {
-				st.index = n
+				st.index = len(list)
 			}
-			for ; n < st.index; n++ { // elements left out are null until they are given
-				root = root.Insert(path, n, nullValue)
+			for len(list) < st.index { // elements left out are null until they are given
+				list = append(list, nullValue)
+			}
+			if cur.Kind() != Array || len(list) > cur.Len() { // all at once: each edit copies the array
+				root = root.Set(path, ArrayValue(list...))
 			}
 			st.name = fmt.Sprint(st.index)
 			f = f.Item(st.index)
@@ -204,27 +205,38 @@ func (f *Field) mergeVariants() *Field {
 	c := *f
 	c.kids, c.props = nil, map[string][]part{}
 	for name, ps := range f.props {
-		c.props[name] = ps
+		c.props[name] = slices.Clip(ps) // what is added must not end up in f
 	}
-	alts := map[string][]Member{}
+	alts := map[string][]part{}
 	for i, p := range f.groups[0].branches {
-		if i == 32 {
+		if i == maxMerged {
 			break
 		}
 		q := f.s.peek(p)
+		base := rebase(q.node, q.base) // a branch can be a resource with an $id of its own
 		for _, m := range q.node.Get("properties").Members() {
-			alts[m.Name] = append(alts[m.Name], Member{Value: m.Value})
+			alts[m.Name] = append(alts[m.Name], part{node: m.Value, base: base})
 		}
 	}
-	base := f.groups[0].base
 	for name, of := range alts {
-		node := of[0].Value
-		if len(of) > 1 {
-			node = ObjectValue(Member{Name: "anyOf", Value: &Value{kind: Array, kids: of}})
-		}
-		c.props[name] = append(c.props[name], part{node: node, base: base})
+		c.props[name] = append(c.props[name], anyOf(of))
 	}
 	return &c
+}
+
+// anyOf is a subschema that is satisfied by what satisfies one of some. One with another base than the first is given it as $id,
+// so that its references lead where they led.
+func anyOf(of []part) part {
+	if len(of) == 1 {
+		return of[0]
+	}
+	kids := make([]Member, len(of))
+	for i, p := range of {
+		if kids[i].Value = p.node; p.base != of[0].base {
+			kids[i].Value = ObjectValue(Member{Name: "$id", Value: StringValue(p.base)}, Member{Name: "allOf", Value: ArrayValue(p.node)})
+		}
+	}
+	return part{node: ObjectValue(Member{Name: "anyOf", Value: &Value{kind: Array, kids: kids}}), base: of[0].base}
 }
 
 func values(v *Value) []*Value {

@@ -117,8 +117,12 @@ func (p place) items(tokens ...string) place {
 }
 
 func (c *comparer) add(at place, kind ChangeKind, keyword string, effect Effect, sure bool, format string, args ...any) {
-	if len(c.out) == maxChanges {
-		c.steps = 0 // the next comparison says that there is more
+	switch n := len(c.out); {
+	case n > maxChanges:
+		return
+	case n == maxChanges: // the last one has every effect, so that nothing is taken for compatible that was not looked at
+		c.over, c.steps = true, 0
+		at, kind, keyword, effect, sure, format, args = place{}, ConstraintChanged, "", Narrows|Widens, false, tooLarge, nil
 	}
 	c.out = append(c.out, Change{kind, Pointer(at.pointer...), text.Clip(at.path, 200), keyword, effect, sure, fmt.Sprintf(format, args...)})
 }

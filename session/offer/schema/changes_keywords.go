@@ -195,6 +195,11 @@ func (c *comparer) values(x, y view, tx, ty TypeSet, at place) {
 	xs, fx := x.values()
 	ys, fy := y.values()
 	xs, ys = valuesOfTypes(xs, tx), valuesOfTypes(ys, ty)
+	if fy && !fx { // true, false and null can be listed, too
+		xs, fx = allOf(tx)
+	} else if fx && !fy {
+		ys, fy = allOf(ty)
+	}
 	kw := "enum"
 	if x.get("const").IsSet() || y.get("const").IsSet() {
 		kw = "const"
@@ -213,6 +218,14 @@ func (c *comparer) values(x, y view, tx, ty TypeSet, at place) {
 	case fx:
 		c.widens(here, kw, "accepts more than %s", listValues(xs))
 	}
+}
+
+// allOf lists the values of some types, where these have few.
+func allOf(set TypeSet) (vals []*Value, finite bool) {
+	if set == 0 || set&^(TypeNull|TypeBoolean) != 0 {
+		return nil, false
+	}
+	return valuesOfTypes([]*Value{trueValue, falseValue, nullValue}, set), true
 }
 
 // valuesOfTypes are those of some types.

@@ -80,10 +80,7 @@ func (c *comparer) compareRequired(x, y view, at place) {
 func (c *comparer) properties(x, y view, at place) {
 	xp, yp := x.get("properties"), y.get("properties")
 	patterns := x.get("patternProperties").Len() > 0 || y.get("patternProperties").Len() > 0
-	index := make(map[string]*Value, xp.Len())
-	for _, m := range xp.Members() {
-		index[m.Name] = m.Value
-	}
+	index := xp.index()
 	seen := make(map[string]bool, yp.Len())
 	isRequired := nameSet(y.get("required"))
 	for _, m := range yp.Members() {
@@ -121,6 +118,8 @@ func (c *comparer) properties(x, y view, at place) {
 		here := at.property(m.Name)
 		additional := y.get("additionalProperties")
 		switch {
+		case patterns:
+			c.add(here, PropertyRemoved, "properties", Narrows|Widens, false, "was removed, where patterns of keys count too")
 		case isClosed(additional):
 			c.add(here, PropertyRemoved, "properties", Narrows, true, "was removed, and is refused")
 		case !additional.IsSet():

@@ -41,6 +41,10 @@ func TestChanges(t *testing.T) {
 		{of(`{"type":"string"}`), of(`{"type":"string","enum":["x"]}`), `a accepts only "x" <`},
 		{of(`{"enum":["a",1]}`), of(`{"type":"string","enum":["a",1]}`), `a no longer accepts 1 <`},
 		{of(`{"enum":["x"]}`), of(`{"const":"x"}`), ""},
+		{of(`{"type":"boolean"}`), of(`{"type":"boolean","enum":[true,false]}`), ""},
+		{of(`{"const":null}`), of(`{"type":"null"}`), ""},
+		{of(`{"type":["boolean","null"]}`), of(`{"enum":[true,null]}`), "a no longer accepts false <"},
+		{`{"minLength":1,"minLength":1}`, `{"minLength":1,"maxLength":2}`, "maxLength 2 added <"},
 		{of(`{"type":"integer","minimum":1}`), of(`{"type":"integer","exclusiveMinimum":0}`), ""},
 		{of(`{"type":"integer","minimum":1}`), of(`{"type":"integer","minimum":2}`), "a minimum 1 → 2 <"},
 		{of(`{"type":"number","maximum":1}`), of(`{"type":"number","exclusiveMaximum":1}`), "a maximum 1 → exclusiveMaximum 1 <"},
@@ -110,6 +114,18 @@ func TestChangesOfExplodingSchemas(t *testing.T) {
 		}
 	}
 	assert.Contains(t, what(schema.Changes(bomb(`{"type":"string"}`), bomb(`{"type":"integer"}`))), "is too large to be compared as a whole <>?")
+}
+
+// Of many changes the first are listed, and one that says that there are more.
+func TestChangesAreBounded(t *testing.T) {
+	names := make([]string, 2_000)
+	for i := range names {
+		names[i] = fmt.Sprintf("%q", fmt.Sprint(i))
+	}
+	got := schema.Changes(schema.Parse([]byte(`{}`)), schema.Parse([]byte(`{"required":[`+strings.Join(names, ",")+`]}`)))
+	if last := got[len(got)-1]; len(got) != 501 || last.Sure || last.Effect != schema.Narrows|schema.Widens {
+		t.Errorf("%d changes, the last one %+v", len(got), got[len(got)-1])
+	}
 }
 
 // A constraint of which only its presence is understood narrows where it comes, widens where it goes, and may do both where it changes.
@@ -194,6 +210,7 @@ func TestChangesAtEdges(t *testing.T) {
 		{`{"type":"object","patternProperties":{"^a":{}}}`, `{"type":"object","patternProperties":{"^a":{},"^b":{}}}`, "the patterns of its keys changed <>?"},
 		{`{"type":"object","patternProperties":{"^a":{},"^b":{}}}`, `{"type":"object","patternProperties":{"^a":{}}}`, "the patterns of its keys changed <>?"},
 		{`{"type":"object","patternProperties":{"^a":{}}}`, `{"type":"object","patternProperties":{"^a":{}},"properties":{"b":{}}}`, "b was added, where patterns of keys count too <>?"},
+		{`{"properties":{"ab":{}},"patternProperties":{"^a":{}},"additionalProperties":false}`, `{"patternProperties":{"^a":{}},"additionalProperties":false}`, "ab was removed, where patterns of keys count too <>?"},
 		{`{"type":"object","propertyNames":{"maxLength":2}}`, `{"type":"object","propertyNames":{"maxLength":1}}`, "maxLength 2 → 1 <"},
 		{`{"anyOf":[{"type":"string"}],"minLength":1}`, `{"minLength":1}`, "need not fit one of 1 variants >?"},
 		{`{"minLength":1}`, `{"anyOf":[{"type":"string"},{"type":"null"}],"minLength":1}`, "must fit one of 2 variants <?"},

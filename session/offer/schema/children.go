@@ -107,10 +107,7 @@ func (f *Field) Property(name string) *Field {
 		return k
 	}
 	parts := slices.Clone(f.props[name])
-	for _, p := range f.parts {
-		if isIgnored(f.s, p) {
-			continue
-		}
+	for p := range f.asserting {
 		matched := false
 		if pats := p.node.Get("patternProperties"); pats.Kind() == Object {
 			for _, m := range pats.Members() {
@@ -135,7 +132,7 @@ func (f *Field) Property(name string) *Field {
 }
 
 func (f *Field) unevaluatedPart() part {
-	for _, p := range f.parts {
+	for p := range f.asserting {
 		if u := p.node.Get("unevaluatedProperties"); u.IsSet() {
 			return part{node: u, base: p.base}
 		}
@@ -145,10 +142,7 @@ func (f *Field) unevaluatedPart() part {
 
 // allows reports whether an undeclared key may be there.
 func (f *Field) allows(name string) bool {
-	for _, p := range f.parts {
-		if isIgnored(f.s, p) {
-			continue
-		}
+	for p := range f.asserting {
 		extra := p.node.Get("additionalProperties")
 		if extra.Kind() != Bool || extra.Bool() || p.node.Get("properties").Get(name).IsSet() {
 			continue
@@ -172,10 +166,7 @@ func (f *Field) allows(name string) bool {
 // says more. Explicit is false when the schema merely does not forbid them.
 func (f *Field) Extra() (extra *Field, explicit, ok bool) {
 	var parts []part
-	for _, p := range f.parts {
-		if isIgnored(f.s, p) {
-			continue
-		}
+	for p := range f.asserting {
 		pats, add := p.node.Get("patternProperties"), p.node.Get("additionalProperties")
 		if add.Kind() == Object || add.Bool() {
 			explicit = true
@@ -214,7 +205,7 @@ func prefix(node *Value) (tuple []Member, rest *Value) {
 // TupleLen returns how many leading elements have a schema of their own.
 func (f *Field) TupleLen() int {
 	n := 0
-	for _, p := range f.parts {
+	for p := range f.asserting {
 		tuple, _ := prefix(p.node)
 		n = max(n, len(tuple))
 	}
@@ -227,7 +218,7 @@ func (f *Field) maxLen() int {
 	if f.MaxItems >= 0 {
 		n = f.MaxItems
 	}
-	for _, p := range f.parts {
+	for p := range f.asserting {
 		if tuple, rest := prefix(p.node); rest.Kind() == Bool && !rest.Bool() {
 			n = min(n, len(tuple))
 		}
@@ -245,10 +236,7 @@ func (f *Field) Item(i int) *Field {
 		return k
 	}
 	var parts []part
-	for _, p := range f.parts {
-		if isIgnored(f.s, p) {
-			continue
-		}
+	for p := range f.asserting {
 		tuple, rest := prefix(p.node)
 		switch {
 		case i < len(tuple):

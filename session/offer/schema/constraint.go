@@ -12,10 +12,7 @@ import (
 func (b *builder) bounds() {
 	f := b.f
 	done := map[string]bool{}
-	for _, p := range f.parts {
-		if isIgnored(f.s, p) {
-			continue
-		}
+	for p := range f.asserting {
 		for _, m := range p.node.Members() {
 			keyword, text := f.constraintText(p, m)
 			if text != "" && !done[text] {
@@ -147,12 +144,14 @@ func countRange(lo, hi int, one, many string) string {
 	return ""
 }
 
+// count is the value of a keyword that counts something, 1.0 and 1e1 included, which are whole numbers as well
+// (https://json-schema.org/draft/2020-12/json-schema-core#section-4.2.3); -1 for what is none. More than a billion
+// of anything is no limit that a value could meet, and counts as none.
 func count(v *Value) int {
-	n, err := strconv.Atoi(v.Literal())
-	if err != nil || v.Kind() != Number || n < 0 {
+	if v.Kind() != Number || !isInteger(v.raw) || compare(v.raw, "0") < 0 || compare(v.raw, "1000000000") > 0 {
 		return -1
 	}
-	return n
+	return int(ratOf(v.raw).Num().Int64())
 }
 
 func names(v *Value) string {

@@ -39,6 +39,11 @@ func TestFieldEdges(t *testing.T) {
 		{`{"type":"number","maximum":5,"allOf":[{"exclusiveMaximum":5}]}`, `number (less than 5)`},
 		{`{"type":"number","minimum":5,"allOf":[{"exclusiveMinimum":5},{"minimum":4}]}`, `number (more than 5)`},
 		{`{"type":"number","minimum":5,"allOf":[{"exclusiveMinimum":4}]}`, `number (at least 5)`},
+		{`{"type":"number","exclusiveMinimum":0,"minimum":1}`, `number (at least 1)`},
+		{`{"type":"number","exclusiveMaximum":9,"maximum":8}`, `number (at most 8)`},
+		{`{"type":"number","exclusiveMinimum":true,"minimum":1,"allOf":[{"minimum":2}]}`, `number (at least 2)`},
+		{`{"type":"object","minProperties":1.0,"maxProperties":2e0}`, `object (1 to 2 properties)`},
+		{`{"$schema":"http://json-schema.org/draft-07/schema#","$ref":"#/definitions/x","items":{},"definitions":{"x":{"minLength":1}}}`, `string (at least 1 character)`},
 		{`{"type":"string","minLength":2.0,"maxLength":1e1,"allOf":[{"minLength":1,"maxLength":11},{"minLength":2,"maxLength":10}]}`, `string (2 to 10 characters)`},
 		{`{"type":"string","minLength":0,"maxLength":0}`, `string (exactly 0 characters)`},
 		{`{"type":"string","minLength":0,"allOf":[{"minLength":1}]}`, `string (at least 1 character)`},
@@ -82,6 +87,9 @@ func TestKeysOfSeveralSchemas(t *testing.T) {
 		{`{"type":"array","minItems":1,"prefixItems":[{"type":"null"}],"allOf":[{"prefixItems":[{},{"type":"string"}],"items":false}]}`, `[]`, `0:null! 1:string`},
 	} {
 		assert.Equalf(t, kids(Parse([]byte(c.schema)).Root(), c.value, t), c.want, "%s with %s", c.schema, c.value)
+	}
+	if f := Parse([]byte(`{` + legacy + `,"items":false}`)).Root(); !f.CanAdd(0) || f.TupleLen() != 0 {
+		t.Error("what is beside a draft-07 $ref counts for elements")
 	}
 	for schema, want := range map[string]string{
 		`{"additionalProperties":{"type":"null"},"allOf":[{"patternProperties":{"x":{"type":"string"}}}]}`: "never true",
@@ -244,6 +252,7 @@ func TestCoerceArgsOnBase(t *testing.T) {
 		{`{"l":[]}`, `l.x=5`, `! l.x: names a property of what is array already; got "5"`},
 		{`{}`, `l\`, `! needs the form name=value or name:=json; got "l\\"`},
 		{`{}`, `a\.b.c=1`, `{"a.b":{"c":1}}`},
+		{`{}`, `o.l[1][0]=1|o.l[0][1]=2`, `{"o":{"l":[[null,2],[1]]}}`},
 	} {
 		v, err := s.CoerceArgs(parse(t, c.base), strings.Split(c.args, "|"))
 		got := v.String()
@@ -258,6 +267,36 @@ func TestCoerceArgsOnBase(t *testing.T) {
 	}
 	assert.NoError(t, deep(100))
 	assert.ErrorContains(t, deep(102), "is nested more than 100 levels deep")
+}
+
+// An element far out is reached in a few steps, each of which copies the array.
+func TestCoerceArgsFarOut(t *testing.T) {
+	s := Parse([]byte(`{"type":"object"}`))
+	steps := testing.AllocsPerRun(1, func() {
+		v, err := s.CoerceArgs(nil, []string{"l[2000]=x"})
+		if err != nil || v.Get("l").Len() != 2001 {
+			t.Error(v, err)
+		}
+	})
+	if steps > 1000 {
+		t.Errorf("%.0f allocations for 2000 elements", steps)
+	}
+}
+
+// The references of a branch that is a resource of its own lead to its own definitions, also before it is known which branch it will be.
+func TestCoerceArgsOfResources(t *testing.T) {
+	branch := func(id, typ string) string {
+		return `{"$id":"https://example.com/` + id + `","type":"object","properties":{"n":{"$ref":"#/$defs/n"},"` + id + `":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"` + typ + `"}}}`
+	}
+	s := Parse([]byte(`{"properties":{"x":{"anyOf":[` + branch("a", "string") + `,` + branch("b", "boolean") + `]}},"$defs":{"n":{"type":"integer"}}}`))
+	for _, c := range []struct{ arg, want string }{
+		{`x.a=5`, `{"x":{"a":"5"}}`}, {`x.b=TRUE`, `{"x":{"b":true}}`}, {`x.n=TRUE`, `{"x":{"n":true}}`}, {`x.n=5`, `{"x":{"n":"5"}}`},
+	} {
+		v, err := s.CoerceArgs(nil, []string{c.arg})
+		if err != nil || v.String() != c.want {
+			t.Errorf("%s: %s %v, want %s", c.arg, v, err, c.want)
+		}
+	}
 }
 
 // A list of problems is in the order of pointers, bounded, without repetitions; and what a key breaks is said of the key.
@@ -316,6 +355,7 @@ func TestMatchesAsValidate(t *testing.T) {
 		{`{"maxProperties":1}`, `{"a":1}`, true},
 		{`{"maxProperties":1}`, `{"a":1,"b":1}`, false},
 		{`{"minLength":2}`, `"ä"`, false},
+		{`{"minLength":2.0}`, `"a"`, false},
 		{`{"maxLength":1}`, `"ä"`, true},
 		{`{"oneOf":[{"minimum":1},{"minimum":2}]}`, `2`, false},
 		{`{"if":{"type":"null"},"then":false}`, `1`, true},
@@ -379,6 +419,13 @@ func TestWords(t *testing.T) {
 		}
 	}
 	for src, want := range map[string]string{`\u0041b`: `\x{0041}b`, `\u{1F600}`: `\x{1F600}`, `\\u0041`: `\\u0041`, `\u00g1`: `\u00g1`, `\u004`: `\u004`, `a\d`: `a\d`, `\d\u0041\`: `\d\x{0041}\`, `\u0041`: `\x{0041}`} {
-		assert.Equalf(t, translate(src), want, "%s", src)
+		got, err := translate(src)
+		assert.NoError(t, err)
+		assert.Equalf(t, got, want, "%s", src)
+	}
+	for _, half := range []string{`[\ud83d]`, `\ud83d\u0041`, `\ude00\ud83d`, `\ud83d`} {
+		if _, err := compilePattern(half); err == nil {
+			t.Errorf("%s is a character", half)
+		}
 	}
 }

@@ -62,7 +62,7 @@ func (v *Value) SetBefore(path []string, x *Value, after func(name string) bool)
 	if v.Kind() != Object {
 		v = emptyObject
 	}
-	i := v.index(tok)
+	i := v.find(tok)
 	var old *Value
 	if i >= 0 {
 		old = v.kids[i].Value
@@ -96,7 +96,7 @@ func (v *Value) Delete(path ...string) *Value {
 	return v.edit(path[:len(path)-1], func(c *Value) *Value {
 		switch c.Kind() {
 		case Object:
-			return c.remove(c.index(path[len(path)-1]))
+			return c.remove(c.find(path[len(path)-1]))
 		case Array:
 			if i, ok := arrayIndex(path[len(path)-1]); ok {
 				return c.remove(i)
@@ -153,8 +153,8 @@ func (v *Value) Rename(path []string, name string) *Value {
 		return v
 	}
 	return v.edit(path[:len(path)-1], func(c *Value) *Value {
-		i := c.index(path[len(path)-1])
-		if i < 0 || c.index(name) >= 0 {
+		i := c.find(path[len(path)-1])
+		if i < 0 || c.find(name) >= 0 {
 			return c
 		}
 		kids := slices.Clone(c.kids)
@@ -176,7 +176,7 @@ func (v *Value) edit(path []string, fn func(*Value) *Value) *Value {
 	if now == kid {
 		return v
 	}
-	i := v.index(path[0])
+	i := v.find(path[0])
 	if v.kind == Array {
 		i, _ = strconv.Atoi(path[0])
 	}

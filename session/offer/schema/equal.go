@@ -1,17 +1,20 @@
 package schema
 
 import (
+	"maps"
 	"math/big"
 	"strconv"
 	"strings"
 )
 
-// Equal compares as JSON Schema does (2020-12 core, section 4.2.2): numbers by value, objects without regard to order.
+// Equal compares as JSON Schema does: numbers by value, strings by what they decode to, objects without regard to order
+// (https://json-schema.org/draft/2020-12/json-schema-core#section-4.2.2). Of a repeated key the last counts, as for
+// [Value.Get], since that is what a validator goes by.
 func Equal(a, b *Value) bool {
 	if a == b {
 		return true
 	}
-	if a.Kind() != b.Kind() || a.Len() != b.Len() {
+	if a.Kind() != b.Kind() || a.Kind() == Array && a.Len() != b.Len() {
 		return false
 	}
 	switch a.Kind() {
@@ -31,17 +34,7 @@ func Equal(a, b *Value) bool {
 		}
 		return true
 	}
-	index := make(map[string]*Value, len(b.kids))
-	for _, m := range b.kids {
-		index[m.Name] = m.Value
-	}
-	for _, m := range a.kids {
-		other, ok := index[m.Name]
-		if !ok || !Equal(m.Value, other) {
-			return false
-		}
-	}
-	return true
+	return maps.EqualFunc(a.index(), b.index(), Equal)
 }
 
 // Same reports whether two values would be written the same, byte for byte, which is stricter than [Equal].

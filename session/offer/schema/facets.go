@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/mcphud/mcphud/session/base/text"
@@ -96,7 +97,7 @@ func (b *builder) facet(p part, m Member) {
 			}
 		}
 	default:
-		b.number(m)
+		b.number(p, m)
 		if !isKnownKeyword(m.Name) {
 			f.Unknown = append(f.Unknown, m)
 		}
@@ -153,50 +154,42 @@ func (b *builder) fitOptions() {
 	}
 }
 
-// number reads a keyword whose value is a number; the tightest wins.
-func (b *builder) number(m Member) {
+// number reads a keyword whose value is a number; the tightest wins. That true beside a minimum makes it exclusive is draft-04's
+// (https://json-schema.org/draft-04/draft-fge-json-schema-validation-00#rfc.section.5.1.3), which many generators still write.
+func (b *builder) number(p part, m Member) {
 	f, lit := b.f, m.Value.Literal()
 	if m.Value.Kind() != Number {
-		if m.Name == "exclusiveMinimum" && m.Value.Bool() { // draft-04
-			f.ExclusiveMin = true
-		}
-		if m.Name == "exclusiveMaximum" && m.Value.Bool() {
-			f.ExclusiveMax = true
-		}
 		return
 	}
-	count := func(dst *int, larger bool) {
-		if !isInteger(lit) || compare(lit, "0") < 0 || compare(lit, "1000000000") > 0 {
-			return
-		}
-		n := int(ratOf(lit).Num().Int64())
-		if *dst < 0 || (n > *dst) == larger {
+	tighten := func(dst *int, larger bool) {
+		if n := count(m.Value); n >= 0 && (*dst < 0 || (n > *dst) == larger) {
 			*dst = n
+		}
+	}
+	bound := func(dst *string, open *bool, exclusive string, sign int) {
+		isOpen := m.Name == exclusive || p.node.Get(exclusive).Bool()
+		switch d := compare(lit, cmp.Or(*dst, lit)) * sign; {
+		case *dst == "", d > 0:
+			*dst, *open = lit, isOpen
+		case d == 0:
+			*open = *open || isOpen
 		}
 	}
 	switch m.Name {
 	case "minimum", "exclusiveMinimum":
-		if f.Minimum == "" || compare(lit, f.Minimum) > 0 {
-			f.Minimum, f.ExclusiveMin = lit, f.ExclusiveMin || m.Name != "minimum"
-		} else if m.Name != "minimum" && compare(lit, f.Minimum) == 0 {
-			f.ExclusiveMin = true
-		}
+		bound(&f.Minimum, &f.ExclusiveMin, "exclusiveMinimum", 1)
 	case "maximum", "exclusiveMaximum":
-		if f.Maximum == "" || compare(lit, f.Maximum) < 0 {
-			f.Maximum, f.ExclusiveMax = lit, f.ExclusiveMax || m.Name != "maximum"
-		} else if m.Name != "maximum" && compare(lit, f.Maximum) == 0 {
-			f.ExclusiveMax = true
-		}
+		bound(&f.Maximum, &f.ExclusiveMax, "exclusiveMaximum", -1)
 	case "multipleOf":
 		f.MultipleOf = lit
 	case "minLength":
-		count(&f.MinLength, true)
+		tighten(&f.MinLength, true)
 	case "maxLength":
-		count(&f.MaxLength, false)
+		tighten(&f.MaxLength, false)
 	case "minItems":
-		count(&f.MinItems, true)
+		tighten(&f.MinItems, true)
 	case "maxItems":
-		count(&f.MaxItems, false)
+		tighten(&f.MaxItems, false)
 	}
 }
 

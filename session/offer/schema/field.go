@@ -171,9 +171,12 @@ func (f *Field) Shape() Shape {
 // which is what its author had in mind though other types are valid too.
 func (f *Field) guessShape() Shape {
 	has := func(kws ...string) bool {
-		return slices.ContainsFunc(f.parts, func(p part) bool {
-			return slices.ContainsFunc(kws, func(k string) bool { return p.node.Get(k).IsSet() })
-		})
+		for p := range f.asserting {
+			if slices.ContainsFunc(kws, func(k string) bool { return p.node.Get(k).IsSet() }) {
+				return true
+			}
+		}
+		return false
 	}
 	switch {
 	case has("properties", "required", "patternProperties", "additionalProperties", "propertyNames", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas"):
@@ -186,6 +189,15 @@ func (f *Field) guessShape() Shape {
 		return ShapeNumber
 	}
 	return ShapeAny
+}
+
+// asserting yields the parts whose assertions count: all but those beside a draft-07 $ref.
+func (f *Field) asserting(yield func(part) bool) {
+	for _, p := range f.parts {
+		if !isIgnored(f.s, p) && !yield(p) {
+			return
+		}
+	}
 }
 
 // Nullable reports whether null is a valid value besides others.

@@ -120,6 +120,15 @@ func TestLoopsEnd(t *testing.T) {
 	}
 }
 
+// A schema that refers to itself without end is not checked, wherever it does: nothing is said of the value that may not be so.
+func TestEndlessReferencesAreUnchecked(t *testing.T) {
+	for _, text := range []string{`{"allOf":[{"$ref":"#"}]}`, `{"anyOf":[{"$ref":"#"},{"type":"string"}]}`, `{"oneOf":[{"type":"string"},{"$ref":"#"}]}`} {
+		if _, why := Parse([]byte(text)).check(parse(t, `5`), nil); !strings.Contains(why, "refers to itself without end") {
+			t.Errorf("%s: %q", text, why)
+		}
+	}
+}
+
 func TestHugeParts(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	s := Parse([]byte(`{"properties":{"` + long + `":{"type":"string","title":"` + long + `","pattern":"` + long + `"}},"$ref":"#/` + long + `"}`))

@@ -11,6 +11,8 @@ const (
 	MaxParts = 1_000
 	// MaxVariants bounds the branches of one oneOf or anyOf that are offered.
 	MaxVariants = 256
+	// maxMerged bounds how many branches have a say in what a command-line argument is read as, before it is known which it is.
+	maxMerged = 32
 	// maxUnionDepth bounds how deep a oneOf or anyOf directly within another is listed with it.
 	maxUnionDepth = 4
 	// maxUnions bounds how many of them are, since references multiply.

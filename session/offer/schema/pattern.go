@@ -3,7 +3,10 @@ package schema
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // compilePattern compiles an ECMA-262 pattern as far as Go's linear-time syntax (RE2) has it. Look-around and
@@ -12,25 +15,37 @@ func compilePattern(src string) (*regexp.Regexp, error) {
 	if len(src) > MaxPatternBytes {
 		return nil, fmt.Errorf("it has %d bytes, more than the %d that are compiled", len(src), MaxPatternBytes)
 	}
-	re, err := regexp.Compile(translate(src))
+	text, err := translate(src)
+	if err != nil {
+		return nil, err
+	}
+	re, err := regexp.Compile(text)
 	if err != nil {
 		return nil, fmt.Errorf("it is not in the syntax of Go, which checks it here (%s)", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	return re, nil
 }
 
-// translate rewrites the escapes that ECMA-262 and RE2 spell differently.
-func translate(src string) string {
+// translate rewrites the escapes that ECMA-262 and RE2 spell differently. ECMA-262 writes a character beyond U+FFFF as two
+// escapes, the halves of a surrogate pair (https://262.ecma-international.org/15.0/#prod-RegExpUnicodeEscapeSequence); RE2
+// matches whole characters, so that a half alone, as in a range of halves, would never match and is an error.
+func translate(src string) (string, error) {
 	if !strings.Contains(src, `\u`) {
-		return src
+		return src, nil
 	}
 	var b strings.Builder
 	for i := 0; i < len(src); i++ {
 		rest := src[i:]
 		switch {
 		case len(rest) >= 6 && rest[:2] == `\u` && isHex(rest[2:6]):
-			b.WriteString(`\x{` + rest[2:6] + `}`)
-			i += 5
+			r := escaped(rest)
+			if i += 5; utf16.IsSurrogate(r) {
+				if r = utf16.DecodeRune(r, escaped(rest[6:])); r == utf8.RuneError {
+					return "", fmt.Errorf("it has half of a surrogate pair, %s, which matches no character", rest[:6])
+				}
+				i += 6
+			}
+			fmt.Fprintf(&b, `\x{%04x}`, r)
 		case strings.HasPrefix(rest, `\u{`):
 			b.WriteString(`\x{`)
 			i += 2
@@ -41,7 +56,16 @@ func translate(src string) string {
 			b.WriteByte(rest[0])
 		}
 	}
-	return b.String()
+	return b.String(), nil
+}
+
+// escaped is the code unit of the escape that s begins with, 0 where it does not.
+func escaped(s string) rune {
+	if len(s) < 6 || s[:2] != `\u` || !isHex(s[2:6]) {
+		return 0
+	}
+	n, _ := strconv.ParseUint(s[2:6], 16, 16) // four digits
+	return rune(n)
 }
 
 func isHex(s string) bool {

@@ -45,7 +45,7 @@ func Under(v, below *Value) *Value {
 	}
 	kids := slices.Clone(v.kids)
 	for _, m := range below.kids {
-		if i := v.index(m.Name); i >= 0 {
+		if i := v.find(m.Name); i >= 0 {
 			kids[i].Value = Under(kids[i].Value, m.Value)
 		} else {
 			kids = append(kids, m)

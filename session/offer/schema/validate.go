@@ -221,10 +221,7 @@ func (e *estimator) index(props *Value) map[string]*Value {
 	if ix := e.props[props]; ix != nil {
 		return ix
 	}
-	ix := make(map[string]*Value, props.Len())
-	for _, m := range props.Members() {
-		ix[m.Name] = m.Value
-	}
+	ix := props.index()
 	e.props[props] = ix
 	return ix
 }

@@ -32,6 +32,7 @@ func TestValidateKeywords(t *testing.T) {
 		{"minLength", `{"minLength":2}`, `"äö"`, `"ä"`, `must have at least 2 characters, has 1`},
 		{"maxLength", `{"maxLength":1}`, `"ä"`, `"äö"`, `must have at most 1 character, has 2`},
 		{"pattern", `{"pattern":"^\\u0061+$"}`, `"aa"`, `"b"`, `must match ^\u0061+$`},
+		{"surrogate pair", `{"pattern":"^\\ud83d\\ude00$"}`, `"😀"`, `"a"`, `must match ^\ud83d\ude00$`},
 		{"format date", `{"format":"date"}`, `"2026-02-28"`, `"2026-02-30"`, `is not a valid date, for example 2026-11-21`},
 		{"format date-time", `{"format":"date-time"}`, `"2026-02-28T00:00:00Z"`, `"x"`, `is not a valid date-time, for example 2026-11-21T13:45:00Z`},
 		{"format email", `{"format":"email"}`, `"a@b.c"`, `"ab"`, `is not a valid email, for example name@example.com`},

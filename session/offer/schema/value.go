@@ -153,13 +153,23 @@ func (v *Value) Elem(i int) *Value {
 // Get returns an object's member, nil when there is none. Of a repeated key
 // it is the last, as most JSON parsers have it.
 func (v *Value) Get(name string) *Value {
-	if i := v.index(name); i >= 0 {
+	if i := v.find(name); i >= 0 {
 		return v.kids[i].Value
 	}
 	return nil
 }
 
-func (v *Value) index(name string) int {
+// index is an object's members by name, for many look-ups: [Value.Get] goes through all of them each time.
+func (v *Value) index() map[string]*Value {
+	out := make(map[string]*Value, v.Len())
+	for _, m := range v.Members() {
+		out[m.Name] = m.Value
+	}
+	return out
+}
+
+// find is the place of an object's member, -1 where there is none.
+func (v *Value) find(name string) int {
 	if v.Kind() != Object {
 		return -1
 	}

@@ -145,6 +145,9 @@ func TestEqual(t *testing.T) {
 		{`[1,2]`, `[2,1]`, false},
 		{`null`, `false`, false},
 		{`{"a":1}`, `{"b":1}`, false},
+		{`{"a":1,"a":1}`, `{"a":1,"b":2}`, false},
+		{`{"a":1,"b":2}`, `{"a":1,"a":1}`, false},
+		{`{"a":2,"a":1}`, `{"a":1}`, true}, // the last counts
 	} {
 		assert.Equalf(t, Equal(parse(t, c.a), parse(t, c.b)), c.want, "%s = %s", c.a, c.b)
 	}

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,6 +28,11 @@ func (w *problemWriter) add(loc []string, keyword, format string, args ...any) {
 	if len(w.problems) < maxProblems {
 		w.problems = append(w.problems, Problem{Pointer(loc...), keyword, fmt.Sprintf(format, args...)})
 	}
+}
+
+// take adds what was found in a branch.
+func (w *problemWriter) take(found []Problem) {
+	w.problems = append(w.problems, found[:min(len(found), maxProblems-len(w.problems))]...)
 }
 
 func (w *problemWriter) walk(e *jsonschema.ValidationError) {
@@ -62,6 +68,7 @@ func (w *problemWriter) walk(e *jsonschema.ValidationError) {
 		for _, c := range e.Causes {
 			inner.walk(c)
 		}
+		w.err = cmp.Or(w.err, inner.err)
 		msg := "is not a key the schema allows"
 		if len(inner.problems) > 0 {
 			msg = "the key " + inner.problems[0].Message
@@ -92,7 +99,8 @@ func (w *problemWriter) branches(e *jsonschema.ValidationError, keyword string) 
 			b := problemWriter{chosen: maps.Clone(w.chosen)}
 			b.chosen[here] = path[1:]
 			b.walk(e.Causes[i])
-			w.problems = append(w.problems, b.problems...)
+			w.err = cmp.Or(w.err, b.err)
+			w.take(b.problems)
 			return
 		}
 	}
@@ -102,6 +110,7 @@ func (w *problemWriter) branches(e *jsonschema.ValidationError, keyword string) 
 	for _, c := range e.Causes {
 		b := problemWriter{chosen: w.chosen}
 		b.walk(c)
+		w.err = cmp.Or(w.err, b.err)
 		far := false
 		for _, p := range b.problems {
 			if p.Pointer == here && p.Keyword == "type" {
@@ -119,7 +128,7 @@ func (w *problemWriter) branches(e *jsonschema.ValidationError, keyword string) 
 	}
 	switch {
 	case len(near) == 1:
-		w.problems = append(w.problems, near[0]...)
+		w.take(near[0])
 	case onlyTypes && len(types) > 0:
 		w.add(e.InstanceLocation, keyword, "must be %s", strings.Join(slices.Compact(types), " or "))
 	default:
