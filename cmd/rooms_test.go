@@ -23,7 +23,7 @@ var sizes = []struct {
 	{"session/base", 6_700},
 	{"session/config", 11_290},
 	{"session/wire", 9_850},
-	{"session/offer", 8_840},
+	{"session/offer", 8_960},
 	{"session/auth", 5_810},
 	{"session/serve", 4_950},
 	{"session", 5_690},
@@ -42,7 +42,7 @@ var sizes = []struct {
 }
 
 // tests is how many lines all tests have.
-const tests = 141_630
+const tests = 141_690
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

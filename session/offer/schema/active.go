@@ -7,6 +7,9 @@ import (
 	"github.com/mcphud/mcphud/session/base/text"
 )
 
+// maxActive bounds the fields that are kept of one place for the ways in which its conditions can turn out.
+const maxActive = 1_000
+
 // Active returns f as it is when its value is v: with the then or else of every if, the dependentSchemas and the
 // dependentRequired that apply. It is f itself when nothing depends on the value, and the same field again for values
 // that decide alike.
@@ -36,14 +39,14 @@ func (f *Field) Active(v *Value) *Field {
 		}
 		key = append(key, '/')
 		next := f.active[string(key)]
-		if next == nil {
+		if next == nil { // the verdicts so far decide all that follows, so they are the key
 			next = cur.merge(extra, resolved)
 			for name := range next.required {
 				if _, before := f.required[name]; !before && next.required[name] == "" {
 					next.required[name] = "given the other values"
 				}
 			}
-			if len(f.active) > 1_000 {
+			if len(f.active) > maxActive { // each value that a person types may decide otherwise
 				f.active = nil
 			}
 			if f.active == nil {
@@ -56,8 +59,8 @@ func (f *Field) Active(v *Value) *Field {
 	return cur.withNeeds(v)
 }
 
-// withNeeds marks what dependentRequired asks for. The children of the two
-// fields are the same, so their caches are shared.
+// withNeeds marks what dependentRequired asks for. The children of the two fields are the same, so that their caches are shared:
+// they are made here before the copy is, as a map made later by one would not be the other's.
 func (f *Field) withNeeds(v *Value) *Field {
 	if len(f.needs) == 0 || v.Kind() != Object {
 		return f
@@ -77,7 +80,7 @@ func (f *Field) withNeeds(v *Value) *Field {
 	if f.kids == nil {
 		f.kids = map[string]*Field{}
 	}
-	if f.active == nil || len(f.active) > 1_000 {
+	if f.active == nil || len(f.active) > maxActive {
 		f.active = map[string]*Field{}
 	}
 	out := *f

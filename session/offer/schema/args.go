@@ -54,11 +54,12 @@ func splitArg(arg string) (key, text string, asJSON bool, err error) {
 
 // step is one part of a nested key.
 type step struct {
-	name  string
-	index int  // of an element; -1 to append
-	elem  bool // an index rather than a name
+	name  string // of a property; for an element, apply writes its index here
+	index int    // of an element; -1 to append
+	elem  bool   // an index rather than a name
 }
 
+// steps reads a nested key. A key that the root declares as it stands wins over its parts: dots in names are common.
 func (s *Schema) steps(key string) ([]step, error) {
 	if s.root.Declares(key) {
 		return []step{{name: key}}, nil
@@ -159,6 +160,7 @@ func (s *Schema) apply(root *Value, key string, steps []step, text string, asJSO
 	return root.Set(path, v), nil
 }
 
+// read makes a value of an argument's text, and names the argument in what is wrong with it.
 func (s *Schema) read(f *Field, key, text string, asJSON bool) (*Value, error) {
 	if asJSON {
 		v, err := ParseValue([]byte(text))
@@ -179,7 +181,8 @@ func (s *Schema) read(f *Field, key, text string, asJSON bool) (*Value, error) {
 	return v, err
 }
 
-// at returns the field that holds for value v: its conditions applied and its variants picked.
+// at returns the field that holds for value v: its conditions applied and its variants picked. A variant may have conditions and
+// variants again; eight rounds are more than schemas that people write have, and one that refers to itself would never end.
 func (f *Field) at(v *Value) *Field {
 	for range 8 {
 		f = f.Active(v)
@@ -196,7 +199,8 @@ func (f *Field) at(v *Value) *Field {
 	return f
 }
 
-// mergeVariants merges the properties of all variants, for a value that does not tell yet which it will be.
+// mergeVariants merges the properties of all variants, for a value that does not tell yet which it will be. The field is for reading
+// one argument only: it is not kept, and its Types, Options and the like are those of f.
 func (f *Field) mergeVariants() *Field {
 	out := f
 	if len(f.groups) == 0 {
@@ -239,6 +243,7 @@ func anyOf(of []part) part {
 	return part{node: ObjectValue(Member{Name: "anyOf", Value: &Value{kind: Array, kids: kids}}), base: of[0].base}
 }
 
+// values are the elements of an array, or the values of an object's members; a new slice.
 func values(v *Value) []*Value {
 	out := make([]*Value, v.Len())
 	for i, m := range v.Members() {

@@ -9,8 +9,8 @@ import (
 
 // builder gathers all subschemas that apply to one field.
 type builder struct {
-	f    *Field
-	seen map[*Value]bool // once there are many parts
+	f    *Field          // that is being made; nobody else has it yet
+	seen map[*Value]bool // the nodes of f.parts once there are many; nil while a walk over them is cheaper
 }
 
 // hasNode reports whether node applies already.
@@ -26,10 +26,13 @@ func isIgnored(s *Schema, p part) bool {
 	return s.legacy && p.node.Get("$ref").Kind() == String
 }
 
+// note says of the field, and of the schema, what could not be honoured.
 func (b *builder) note(format string, args ...any) {
 	b.f.Notes = append(b.f.Notes, b.f.s.note(format, args...))
 }
 
+// add merges a subschema into the field: itself, what it refers to, and its allOf. The order is that of the document, the nearest
+// first, which facets relies on. What applies already is left out, so that references to oneself end.
 func (b *builder) add(p part) {
 	f := b.f
 	switch p.node.Kind() {
@@ -82,6 +85,8 @@ func (b *builder) add(p part) {
 	}
 }
 
+// ref merges what a reference leads to. One that leads nowhere accepts any value, and a note says so: the alternative, to refuse
+// all, would make a tool unusable for an error of its author.
 func (b *builder) ref(p part, v *Value) {
 	if v.Kind() != String {
 		b.note("a $ref is not a string and was ignored")
@@ -101,6 +106,7 @@ func (b *builder) ref(p part, v *Value) {
 	b.add(target)
 }
 
+// properties keeps the parts of each property; its field is made when somebody asks for it. Several schemas may declare the same.
 func (b *builder) properties(v *Value, base string) {
 	f := b.f
 	if v.Kind() != Object {
@@ -125,6 +131,7 @@ func (b *builder) requireNames(v *Value) {
 	}
 }
 
+// require makes a property required, for the first reason given: the keyword itself before any condition.
 func (f *Field) require(name, why string) {
 	if _, dup := f.required[name]; dup {
 		return
@@ -136,6 +143,8 @@ func (f *Field) require(name, why string) {
 	f.needed = append(f.needed, name)
 }
 
+// group remembers a oneOf or anyOf for settle. The discriminator beside it is OpenAPI's, an object or in older schemas a name
+// (https://spec.openapis.org/oas/v3.1.0#discriminator-object).
 func (b *builder) group(p part, m Member) {
 	if b.f.resolved[m.Value] || m.Value.Kind() != Array || m.Value.Len() == 0 {
 		return
@@ -152,6 +161,8 @@ func (b *builder) group(p part, m Member) {
 	b.f.groups = append(b.f.groups, g)
 }
 
+// condition remembers what applies only to some values, for [Field.Active]. draft-07's dependencies is dependentRequired and
+// dependentSchemas in one (https://json-schema.org/draft/2019-09/release-notes#keyword-changes).
 func (b *builder) condition(p part, m Member) {
 	f := b.f
 	switch m.Name {
@@ -249,7 +260,8 @@ func (b *builder) addNullable(p part) {
 	}
 }
 
-// peek follows references to the schema that says what p is.
+// peek follows references to the schema that says what p is, to name it or to look at its constants. It stops at one that has
+// assertions beside its $ref, and after maxRefHops. The base is that around the node: an $id of the node itself is not in it.
 func (s *Schema) peek(p part) part {
 	for range maxRefHops {
 		ref := p.node.Get("$ref")
@@ -280,6 +292,7 @@ func annotations(node *Value) int {
 	return n
 }
 
+// isNullSchema reports whether a branch accepts null alone, in any of the ways in which generators write that.
 func isNullSchema(node *Value) bool {
 	switch t := node.Get("type"); {
 	case t.Kind() == String:
@@ -305,7 +318,9 @@ func structural(node *Value) bool {
 	})
 }
 
-// options reads branches that are all constants.
+// options reads branches that are all constants, the way of MCP's elicitation to give a choice its titles
+// (https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema); ok is false when one is not. What
+// stands beside a $ref names an option before its target does. null adds an option for null.
 func (s *Schema) options(branches []part, null bool) ([]Option, bool) {
 	var opts []Option
 	for _, p := range branches {
@@ -337,7 +352,7 @@ func (s *Schema) options(branches []part, null bool) ([]Option, bool) {
 	return opts, len(opts) > 0
 }
 
-// intersect keeps the options that two enums share; a nil list has no say.
+// intersect keeps the options that two enums share, in the order of the first; a nil list has no say, an empty one allows nothing.
 func intersect(a, b []Option) []Option {
 	if a == nil {
 		return b

@@ -5,6 +5,9 @@ import "slices"
 // byValue are the keywords whose verdict on a value depends on the texts in it.
 var byValue = []string{"oneOf", "anyOf", "not", "contains", "minContains", "maxContains", "uniqueItems", "const", "enum", "if", "then", "else", "propertyNames"}
 
+// A recorded call has its secrets hidden, so that its values are not those that were sent: a problem that rests on a hidden text
+// says nothing about the server.
+
 // Certain are the problems of a value, a JSON text, that are there whatever its texts are that unknown reports: those that were hidden when the
 // value was recorded.
 func Certain(problems []Problem, raw []byte, unknown func(text string) bool) []Problem {

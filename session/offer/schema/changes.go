@@ -33,21 +33,24 @@ type Change struct {
 	Kind    ChangeKind
 	Pointer string // to the keyword: in the later schema, in the earlier one where it is gone
 	Path    string // of the value, as people write it: filter.tags[]; "" for the whole
-	Keyword string
-	Effect  Effect
+	Keyword string // that changed; "" for the schema as a whole
+	Effect  Effect // on the values at Path
 	Sure    bool   // of Effect; else values may be refused or accepted
 	Message string // for people, without the place: "became required"
 }
 
+// Bounds of one comparison: tools are compared whenever a list comes, many at a time, and both versions are the server's. What is
+// beyond one of them is a change that is not Sure, never none.
 const (
 	maxChangeSteps = 10_000 // pairs of subschemas that are compared
-	maxChangeDepth = 200
-	maxConjuncts   = 64
-	maxBranches    = 64
-	maxChanges     = 500 // of one schema
-	maxClip        = 60  // bytes of a value in a message
+	maxChangeDepth = 200    // subschemas within each other
+	maxConjuncts   = 64     // subschemas that apply to one place, through $ref and allOf
+	maxBranches    = 64     // of a union on either side: each of one is compared with each of the other
+	maxChanges     = 500    // of one schema
+	maxClip        = 60     // bytes of a value in a message
 )
 
+// tooLarge is the message of a comparison that was given up; Changes finds its own by it, to say it once.
 const tooLarge = "is too large to be compared as a whole"
 
 // Changes lists what changed from one version of a schema to another. It is cautious: where no change Narrows, every value that before
@@ -82,20 +85,21 @@ func Changes(before, after *Schema) []Change {
 
 // comparer compares two documents.
 type comparer struct {
-	a, b  *Schema
-	steps int
-	still bool // what references lead to did not change
-	over  bool // steps were too few
-	stack []pair
+	a, b  *Schema // before and after
+	steps int     // that are left
+	still bool    // what references lead to did not change
+	over  bool    // steps were too few
+	stack []pair  // what is being compared, outermost first: a pair within itself adds nothing
 	out   []Change
 }
 
+// pair is two subschemas by identity.
 type pair struct{ a, b *Value }
 
 // place is where in the schema and in the value something is.
 type place struct {
-	pointer []string
-	path    string
+	pointer []string // as Change.Pointer; never changed in place, as places share it
+	path    string   // as Change.Path
 }
 
 func (p place) schema(tokens ...string) place {
@@ -179,6 +183,7 @@ func (c *comparer) isLocal(s *Schema) bool {
 	return ok
 }
 
+// trimHash is the pointer of a reference within the document.
 func trimHash(ref string) string {
 	if len(ref) > 0 && ref[0] == '#' {
 		return decodeFragment(ref[1:])
@@ -267,6 +272,7 @@ func (c *comparer) try(f func()) []Change {
 	return found
 }
 
+// effects is what changes do together.
 func effects(changes []Change) (all Effect) {
 	for _, ch := range changes {
 		all |= ch.Effect

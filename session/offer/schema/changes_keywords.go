@@ -169,6 +169,7 @@ func (c *comparer) compareUnknown(x, y view, at place) (odd map[string]bool) {
 	return odd
 }
 
+// types compares the types that are left. Where one side lists its values and the change goes that way, values words it better.
 func (c *comparer) types(x, y view, tx, ty TypeSet, at place) {
 	lost, gained := tx&^ty, ty&^tx
 	if lost == 0 && gained == 0 {
@@ -299,9 +300,9 @@ func (c *comparer) limit(at place, kw string, a, b *Value, lower bool) {
 // edge is a bound of numbers.
 type edge struct {
 	n    *big.Rat
-	open bool // n itself is refused
-	from *Value
-	kw   string
+	open bool   // n itself is refused
+	from *Value // as it is written
+	kw   string // that it comes from
 }
 
 // edgeOf is the stricter of two bounds, nil for none. Of whole numbers it is one that is accepted.
@@ -350,6 +351,7 @@ func (e *edge) settle(lower bool) {
 	e.open = false
 }
 
+// numbers compares bounds by what they accept, not by how they are written: for whole numbers exclusiveMinimum 0 is minimum 1.
 func (c *comparer) numbers(x, y view, tx, ty TypeSet, at place) {
 	whole := !tx.Has(TypeNumber) && !ty.Has(TypeNumber)
 	for _, lower := range []bool{true, false} {
@@ -395,6 +397,7 @@ func (c *comparer) numbers(x, y view, tx, ty TypeSet, at place) {
 	c.multiples(x.get("multipleOf"), y.get("multipleOf"), at.schema("multipleOf"))
 }
 
+// multiples compares multipleOf: a multiple of the old one accepts less, a divisor more, anything else both.
 func (c *comparer) multiples(a, b *Value, at place) {
 	ok := func(v *Value) bool { return v.Kind() == Number && ratOf(v.raw).Sign() > 0 }
 	switch {
@@ -439,6 +442,7 @@ func (c *comparer) strings(x, y view, at place) {
 	}
 }
 
+// arrays compares elements one by one as far as either tuple goes, and then the rest.
 func (c *comparer) arrays(x, y view, at place) {
 	c.counts(x, y, at, "minItems", "maxItems")
 	if a, b := x.get("uniqueItems").Bool(), y.get("uniqueItems").Bool(); a != b {
@@ -463,7 +467,7 @@ func (c *comparer) arrays(x, y view, at place) {
 	c.compare(x.sub(xr), y.sub(yr), at.items("items"))
 }
 
-// tuple is like prefix.
+// tuple is prefix for the keywords of a view.
 func (v view) tuple() (tuple []Member, rest *Value) {
 	return prefix(&Value{kind: Object, kids: []Member{{Name: "prefixItems", Value: v.get("prefixItems")}, {Name: "items", Value: v.get("items")}, {Name: "additionalItems", Value: v.get("additionalItems")}}})
 }

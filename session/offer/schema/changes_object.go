@@ -7,6 +7,7 @@ import (
 
 func itoa(i int) string { return strconv.Itoa(i) }
 
+// object compares what is asserted about objects.
 func (c *comparer) object(x, y view, at place) {
 	c.counts(x, y, at, "minProperties", "maxProperties")
 	c.compareRequired(x, y, at)
@@ -77,6 +78,8 @@ func (c *comparer) compareRequired(x, y view, at place) {
 	}
 }
 
+// properties compares declared properties by name. One that only one side declares is held against what the other says of
+// additional ones; where patterns of keys are around, which of them match is not decided.
 func (c *comparer) properties(x, y view, at place) {
 	xp, yp := x.get("properties"), y.get("properties")
 	patterns := x.get("patternProperties").Len() > 0 || y.get("patternProperties").Len() > 0
@@ -198,7 +201,8 @@ func splitTypes(v view) (out []part) {
 	return out
 }
 
-// union compares lists of variants. one says that a value must not fit two of them.
+// union compares lists of variants. one says that a value must not fit two of them. Variants that are equal are each other's; of the
+// rest each goes to the first that accepts all that it did, else to the nearest that is free.
 func (c *comparer) union(xs, ys []part, one bool, at place) {
 	if len(xs) > maxBranches || len(ys) > maxBranches {
 		c.addUnsure(at, "anyOf", "has too many variants to be compared")

@@ -8,10 +8,10 @@ import (
 // view is the keywords that apply at a place together.
 type view struct {
 	s     *Schema
-	base  string
-	kw    map[string]*Value
-	order []string
-	never bool // false: accepts nothing
+	base  string            // of the subschemas in kw
+	kw    map[string]*Value // by keyword, nil for one that says nothing
+	order []string          // of the keywords, as they are written
+	never bool              // false: accepts nothing
 }
 
 // get is a keyword's value, unset where there is none.

@@ -13,7 +13,7 @@ type Child struct {
 	Declared bool   // named by properties or prefixItems; false for keys and items that only the value has
 	Allowed  bool   // false for a key or item that the schema does not allow
 
-	parent *Field
+	parent *Field // as Active returned it, if that was asked
 }
 
 // Field returns what the schema says about the child. It is made on the
@@ -25,6 +25,7 @@ func (c Child) Field() *Field {
 	return c.parent.Property(c.Name)
 }
 
+// listShape tells digits that are an index from those that are a key: {"0": 1} is an object.
 func (f *Field) listShape() bool {
 	return f.Shape() == ShapeArray
 }
@@ -43,6 +44,7 @@ func (f *Field) Children(v *Value) []Child {
 	return nil
 }
 
+// members lists the properties of an object, each once, however many sources name it.
 func (f *Field) members(v *Value) []Child {
 	out := make([]Child, 0, len(f.order)+v.Len())
 	listed := make(map[string]bool, len(f.order)+v.Len())
@@ -101,7 +103,9 @@ func (f *Field) Rank(name string) int {
 	return len(f.order)
 }
 
-// Property returns the field of the property called name, declared or not.
+// Property returns the field of the property called name, declared or not: properties, every pattern that matches, and where none of
+// these knows it additionalProperties, each beside the others of its own subschema only
+// (https://json-schema.org/draft/2020-12/json-schema-core#section-10.3.2.3). It is never nil, and the same one each time.
 func (f *Field) Property(name string) *Field {
 	if k := f.kids[name]; k != nil {
 		return k
@@ -124,13 +128,15 @@ func (f *Field) Property(name string) *Field {
 		parts = append(parts, extra)
 	}
 	k := f.s.newField(parts, nil, 0)
-	if f.kids == nil || len(f.kids) > 50_000 {
+	if f.kids == nil || len(f.kids) > 50_000 { // a value may have any number of keys of its own
 		f.kids = map[string]*Field{}
 	}
 	f.kids[name] = k
 	return k
 }
 
+// unevaluatedPart is the nearest unevaluatedProperties, a part without a node for none. It is taken to see all that the field knows,
+// which is less exact than the specification, and never refuses what that would accept in the usual case of one at the top.
 func (f *Field) unevaluatedPart() part {
 	for p := range f.asserting {
 		if u := p.node.Get("unevaluatedProperties"); u.IsSet() {
@@ -140,7 +146,7 @@ func (f *Field) unevaluatedPart() part {
 	return part{}
 }
 
-// allows reports whether an undeclared key may be there.
+// allows reports whether an undeclared key may be there. A pattern that cannot be compiled may match it: it is not called wrong.
 func (f *Field) allows(name string) bool {
 	for p := range f.asserting {
 		extra := p.node.Get("additionalProperties")

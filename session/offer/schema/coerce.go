@@ -28,11 +28,12 @@ func (f *Field) Coerce(given string) (*Value, error) {
 	return f.coerce(given, 0)
 }
 
+// coerce is Coerce; depth counts the items and variants on the way down, which a schema may nest without end.
 func (f *Field) coerce(given string, depth int) (*Value, error) {
 	fail := func(format string, args ...any) (*Value, error) {
 		return nil, &CoerceError{Text: given, Want: fmt.Sprintf(format, args...)}
 	}
-	trimmed := strings.TrimSpace(given)
+	trimmed := strings.TrimSpace(given) // a string keeps its blanks; for all else they mean nothing
 	shape := f.Shape()
 	if trimmed == "null" && f.Nullable() && !f.Types.Has(TypeString) && shape != ShapeVariants {
 		return nullValue, nil
@@ -107,6 +108,8 @@ func (o Option) matchesText(given string) bool {
 	return o.Value.Text() == given || o.Value.String() == given || o.Title != "" && o.Title == given
 }
 
+// coerceOption takes the option whose value is the text, before one that is so titled or written as JSON: "1" is the string where
+// both the string and the number may be chosen.
 func (f *Field) coerceOption(given string) (*Value, error) {
 	for _, exact := range []bool{true, false} {
 		for _, o := range f.Options {

@@ -15,10 +15,10 @@ import (
 
 // compiler holds the validator of a schema, made on first use.
 type compiler struct {
-	once      sync.Once
-	sch       *jsonschema.Schema
-	refs      bool
-	unchecked []string
+	once      sync.Once          // whoever validates first makes it
+	sch       *jsonschema.Schema // nil when values are not checked at all; it may be used by many goroutines
+	refs      bool               // the schema has references, so that evaluations may multiply; see Schema.cost
+	unchecked []string           // what is not checked and why, one sentence each
 }
 
 // ecma is a pattern that calls itself as its author wrote it.
@@ -39,7 +39,7 @@ func (sealed) Load(url string) (any, error) {
 	return nil, fmt.Errorf("%s is outside the schema and is never fetched", text.Clip(url, 120))
 }
 
-// loadCompiler returns the validator, nil if the schema cannot be checked.
+// loadCompiler returns the validator, made on the first call. Its sch is nil if the schema cannot be checked, or need not be.
 func (s *Schema) loadCompiler() *compiler {
 	c := &s.compiler
 	c.once.Do(func() {
@@ -52,6 +52,8 @@ func (s *Schema) loadCompiler() *compiler {
 	return c
 }
 
+// build compiles what a cleaner makes of the schema. It tries again without $id where it did not compile: an id that is not a URI,
+// or one that two subschemas have, is common, and means nothing for a schema whose references are all pointers.
 func (c *compiler) build(s *Schema) {
 	var last error
 	for _, keepIDs := range []bool{true, false} {
@@ -73,7 +75,8 @@ func (c *compiler) build(s *Schema) {
 }
 
 // compile gives doc to the validator. Keywords that the draft's own schema
-// finds malformed are taken out one round after the other, and reported.
+// finds malformed are taken out one round after the other, and reported. A round may bring new ones to light, as the validator
+// does not look below what is malformed; a schema that needs more than twelve is not worth more.
 func compile(doc any) (sch *jsonschema.Schema, notes []string, err error) {
 	defer func() {
 		if r := recover(); r != nil { // the library panics on some malformed ids
@@ -114,7 +117,8 @@ func compile(doc any) (sch *jsonschema.Schema, notes []string, err error) {
 	return nil, nil, err
 }
 
-// collectLeaves lists where a schema violates its own meta-schema.
+// collectLeaves lists where a schema violates its own meta-schema, a hundred places a round at most: each costs a walk in cut. The
+// locations are copies, as the validator reuses theirs.
 func collectLeaves(ve *jsonschema.ValidationError, out [][]string) [][]string {
 	if len(ve.Causes) == 0 && len(ve.InstanceLocation) > 0 && len(out) < 100 {
 		return append(out, slices.Clone(ve.InstanceLocation))
@@ -125,7 +129,8 @@ func collectLeaves(ve *jsonschema.ValidationError, out [][]string) [][]string {
 	return out
 }
 
-// cut removes the keyword that loc is in, or leads to, from a plain schema.
+// cut removes the keyword that loc is in, or leads to, from a plain schema: an element of an array, such as a name in required that
+// is not a string, takes its keyword with it. at is the pointer of what is gone; ok is false where an earlier cut took it already.
 func cut(doc any, loc []string) (at []string, ok bool) {
 	var owner map[string]any
 	var key string

@@ -23,6 +23,8 @@ func (b *builder) bounds() {
 	}
 }
 
+// constraintText words one keyword, "" for what is not an assertion or shows elsewhere. Both bounds of a range give the same text, which
+// bounds writes once.
 func (f *Field) constraintText(p part, m Member) (keyword, wording string) {
 	v := m.Value
 	lit := text.Clip(v.Literal(), 40)
@@ -129,6 +131,7 @@ func side(lit string, exclusive bool, ex, in string) string {
 	return in + lit
 }
 
+// countRange words bounds of a number of things; -1 for one that is not there. At least 0 says nothing.
 func countRange(lo, hi int, one, many string) string {
 	unit := func(n int) string { return text.Count(n, one, many) }
 	switch {
@@ -154,6 +157,7 @@ func count(v *Value) int {
 	return int(ratOf(v.raw).Num().Int64())
 }
 
+// names lists the strings of an array for people, eight at most.
 func names(v *Value) string {
 	var out []string
 	for i, m := range v.Members() {

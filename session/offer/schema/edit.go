@@ -33,7 +33,7 @@ func SplitPointer(ptr string) (path []string, ok bool) {
 	return path, true
 }
 
-// Set returns v with the value at path replaced by x. Missing objects on the way are made; a missing key goes to the
+// Set returns v with the value at path replaced by x; an unset x removes a key, and leaves null in an array. Missing objects on the way are made; a missing key goes to the
 // end of its object and an index one past the end appends. A scalar on the way is replaced by an object. An array index
 // further out, or one that is not a number, leaves v as it is.
 func (v *Value) Set(path []string, x *Value) *Value {
@@ -88,7 +88,8 @@ func (v *Value) SetBefore(path []string, x *Value, after func(name string) bool)
 	return &Value{kind: Object, kids: kids}
 }
 
-// Delete returns v without the member or element at path.
+// Delete returns v without the member or element at path, v itself when there is none, nil for the empty path. The elements after
+// it move down.
 func (v *Value) Delete(path ...string) *Value {
 	if len(path) == 0 {
 		return nil
@@ -106,6 +107,7 @@ func (v *Value) Delete(path ...string) *Value {
 	})
 }
 
+// remove returns an object or array without entry i; an index out of range changes nothing.
 func (v *Value) remove(i int) *Value {
 	if i < 0 || i >= len(v.kids) {
 		return v
@@ -163,7 +165,7 @@ func (v *Value) Rename(path []string, name string) *Value {
 	})
 }
 
-// edit returns v with the container at path replaced by what fn makes of it.
+// edit returns v with the container at path replaced by what fn makes of it, v itself where there is none or fn returns what it got.
 func (v *Value) edit(path []string, fn func(*Value) *Value) *Value {
 	if len(path) == 0 {
 		return fn(v)

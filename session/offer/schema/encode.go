@@ -20,6 +20,8 @@ func (v *Value) Indent() []byte {
 // String returns the compact JSON, "" for the unset value.
 func (v *Value) String() string { return string(v.JSON()) }
 
+// append writes v to dst. nl is the line break with the indent of v's own level, "" to write all on one line; step is what a level
+// adds to it.
 func (v *Value) append(dst []byte, nl, step string) []byte {
 	switch v.Kind() {
 	case Unset:

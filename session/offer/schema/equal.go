@@ -62,6 +62,7 @@ func compare(a, b string) int { return ratOf(a).Cmp(ratOf(b)) }
 // not (JSON Schema 2020-12 validation, section 6.1.1).
 func isInteger(lit string) bool { return ratOf(lit).IsInt() }
 
+// ratOf is the exact value of a number literal within the bounds of boundNumber; 0 for what is none, which callers have ruled out.
 func ratOf(lit string) *big.Rat {
 	r, ok := new(big.Rat).SetString(boundNumber(lit))
 	if !ok {
@@ -77,7 +78,8 @@ const (
 	maxExponent = 5_000
 )
 
-// boundNumber bounds a number literal so that exact arithmetic on it is cheap.
+// boundNumber bounds a number literal so that exact arithmetic on it is cheap: digits beyond maxDigits are dropped, and an exponent
+// beyond maxExponent becomes that. Two numbers that differ only beyond these bounds are therefore equal here.
 func boundNumber(lit string) string {
 	mant, exp := lit, ""
 	if i := strings.IndexAny(lit, "eE"); i >= 0 {
@@ -104,6 +106,7 @@ func boundNumber(lit string) string {
 	return mant + "e" + strconv.Itoa(n)
 }
 
+// addExponent adds n to an exponent as it is written, "" for none. One that is too large to be read stays: it is clamped anyway.
 func addExponent(exp string, n int) string {
 	e, err := strconv.Atoi(strings.TrimPrefix(exp, "+"))
 	if exp == "" {

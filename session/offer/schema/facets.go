@@ -40,6 +40,7 @@ func annotation(name string) bool {
 	return false
 }
 
+// facet reads one keyword of one part.
 func (b *builder) facet(p part, m Member) {
 	f, v := b.f, m.Value
 	str := func(dst *string) {
@@ -104,6 +105,7 @@ func (b *builder) facet(p part, m Member) {
 	}
 }
 
+// types narrows the types. nullable is OpenAPI 3.0's way to add null, which the type keyword beside it does not know of.
 func (b *builder) types(p part, v *Value) {
 	set, ok := typeSet(v)
 	if !ok {
@@ -116,6 +118,7 @@ func (b *builder) types(p part, v *Value) {
 	b.f.Types, b.f.typed = b.f.Types&set, true
 }
 
+// enum narrows the options, with the titles that stand beside them by index.
 func (b *builder) enum(p part, v *Value) {
 	if v.Kind() != Array {
 		b.note("enum is a JSON %s, not an array, and was ignored", v.Kind())
@@ -161,7 +164,7 @@ func (b *builder) number(p part, m Member) {
 	if m.Value.Kind() != Number {
 		return
 	}
-	tighten := func(dst *int, larger bool) {
+	limit := func(dst *int, larger bool) {
 		if n := count(m.Value); n >= 0 && (*dst < 0 || (n > *dst) == larger) {
 			*dst = n
 		}
@@ -183,13 +186,13 @@ func (b *builder) number(p part, m Member) {
 	case "multipleOf":
 		f.MultipleOf = lit
 	case "minLength":
-		tighten(&f.MinLength, true)
+		limit(&f.MinLength, true)
 	case "maxLength":
-		tighten(&f.MaxLength, false)
+		limit(&f.MaxLength, false)
 	case "minItems":
-		tighten(&f.MinItems, true)
+		limit(&f.MinItems, true)
 	case "maxItems":
-		tighten(&f.MaxItems, false)
+		limit(&f.MaxItems, false)
 	}
 }
 

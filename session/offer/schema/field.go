@@ -10,58 +10,63 @@ import (
 // (if/then/else, dependentSchemas) comes with [Field.Active], a choice between oneOf or anyOf branches with
 // [Field.Variants].
 type Field struct {
+	// Title, Description and Comment ($comment) are the server's, as sent: whoever draws them makes them safe. "" for none.
 	Title, Description, Comment string
 
-	Types    TypeSet // what type, enum and const leave
-	Never    bool    // no value is valid
-	Const    *Value  // unset if there is no const
-	Options  []Option
-	Default  *Value
-	Examples []*Value
+	Types    TypeSet  // what the type keywords and the options leave
+	Never    bool     // no value is valid
+	Const    *Value   // unset if there is no const
+	Options  []Option // what enum, or a oneOf of constants, allows; nil if there is none, empty if they exclude each other
+	Default  *Value   // the nearest one; it need not be valid
+	Examples []*Value // those of all parts, the nearest first; they need not be valid
 
-	Format      string
-	Patterns    []string
+	Format      string       // the nearest one, also one that nobody knows; "" for none
+	Patterns    []string     // ECMA-262, all of which have to match; one that cannot be compiled here has a note
 	Constraints []Constraint // every assertion in words, in wire order
 	Unknown     []Member     // keywords that JSON Schema does not define
 	Notes       []string     // what could not be honoured here
 	Refs        []string     // names of the definitions that apply
 	Header      string       // x-mcp-header: sent as Mcp-Param-<Header> too
 
-	ReadOnly, WriteOnly, Deprecated bool
+	ReadOnly, WriteOnly, Deprecated bool // one part is enough to make it so
 
+	// The tightest bounds of all parts.
 	Minimum, Maximum     string // number literals, "" if none
-	ExclusiveMin         bool
-	ExclusiveMax         bool
-	MultipleOf           string
-	MinLength, MaxLength int // -1 if none; in characters
-	MinItems, MaxItems   int // -1 if none
+	ExclusiveMin         bool   // Minimum itself is refused
+	ExclusiveMax         bool   // Maximum itself is refused
+	MultipleOf           string // a number literal, "" if none; of several the last, though all count
+	MinLength, MaxLength int    // -1 if none; in characters
+	MinItems, MaxItems   int    // -1 if none
 	UniqueItems          bool
 
+	// What the field is made of; none of it changes once newField has returned.
 	s        *Schema
-	parts    []part
+	parts    []part          // all subschemas that apply, the nearest first, each once
 	resolved map[*Value]bool // groups and conditions that are decided already
 	only     TypeSet         // restriction by a picked type
 
-	typed    bool // some part has a type keyword
-	order    []string
-	props    map[string][]part
+	typed    bool              // some part has a type keyword
+	order    []string          // declared properties, in wire order
+	props    map[string][]part // the subschemas that properties gives each of them
 	required map[string]string // name -> why, "" for the required keyword
 	needed   []string          // required, in wire order
-	groups   []group
-	conds    []cond
-	needs    []need
+	groups   []group           // of which a branch is to be picked; the first is what Variants offers
+	conds    []cond            // what Active decides
+	needs    []need            // what Active marks as required
 
-	kids     map[string]*Field
-	rank     map[string]int
-	extra    *Field
-	active   map[string]*Field
-	items    map[int]*Field
+	// Caches, filled on demand by the goroutine that the schema's fields belong to. A field that is asked for twice is the same one.
+	kids     map[string]*Field // by property
+	rank     map[string]int    // places in order
+	extra    *Field            // see Extra
+	active   map[string]*Field // by verdicts of conditions, at most maxActive
+	items    map[int]*Field    // by index; all beyond the tuple are under its length
 	variants []Variant
 }
 
 // Option is one value of an enum, or one const of a oneOf.
 type Option struct {
-	Value              *Value
+	Value *Value
+	// Title and Description are for people; "" for none.
 	Title, Description string
 }
 
@@ -75,16 +80,16 @@ func (o Option) Label() string {
 
 // Constraint is one assertion in words.
 type Constraint struct {
-	Keyword string
+	Keyword string // the first that led to it: minimum and maximum are one sentence
 	Text    string // "at least 3 characters"
 }
 
 // group is a oneOf or anyOf whose branch is still to be picked.
 type group struct {
 	keyword  string
-	node     *Value // the array
+	node     *Value // the array; its identity marks it as decided
 	base     string
-	branches []part
+	branches []part // without null and false; empty once settle has found nothing to pick
 	null     bool   // one more branch is null
 	disc     string // property named by the discriminator keyword
 }
@@ -94,17 +99,19 @@ type cond struct {
 	id      *Value // identity
 	test    part   // the if
 	present string // or: the property that triggers it
-	byName  bool
-	yes, no *Value
-	base    string
+	byName  bool   // present decides, not test
+	yes, no *Value // what applies then and else; unset for nothing
+	base    string // of yes and no
 }
 
 // need is one entry of dependentRequired.
 type need struct {
-	trigger string
-	names   []string
+	trigger string   // the property whose presence
+	names   []string // requires these
 }
 
+// newField makes the field of a place from the subschemas that apply there. resolved are the groups and conditions that are decided
+// already, so that they do not come up again; only restricts the types, 0 does not. Beyond MaxFields it takes any JSON.
 func (s *Schema) newField(parts []part, resolved map[*Value]bool, only TypeSet) *Field {
 	f := &Field{
 		s: s, resolved: resolved, only: only, Types: TypeAny,
@@ -126,10 +133,10 @@ func (s *Schema) newField(parts []part, resolved map[*Value]bool, only TypeSet) 
 	return f
 }
 
-// Schema returns the schema the field belongs to.
+// Schema returns the schema the field belongs to, whose Validate checks whole values: a field does not validate.
 func (f *Field) Schema() *Schema { return f.s }
 
-// Shape tells how the field is filled in.
+// Shape tells how the field is filled in. Null besides another type does not count: such a field is Nullable.
 func (f *Field) Shape() Shape {
 	switch {
 	case f.Never || f.Types == 0:

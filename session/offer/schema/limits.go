@@ -1,7 +1,8 @@
 package schema
 
 // Bounds on what a schema may cost. A schema beyond one of them still gives a form: the part that is too much becomes a
-// raw JSON field with a note, or is reported as unchecked.
+// raw JSON field with a note, or is reported as unchecked. Each is far above what the
+// schemas in testdata need; TestDeepSchemas and its neighbours go beyond them.
 const (
 	// MaxSchemaBytes is the largest schema that is expanded into fields.
 	MaxSchemaBytes = 8 << 20
@@ -40,7 +41,8 @@ const (
 	matchBudget = 20_000
 	// maxRefHops bounds a chain of $refs that leads only to more $refs.
 	maxRefHops = 64
-	// maxNesting is how many containers deep a value or schema may be; the JSON decoder refuses more.
+	// maxNesting is how many containers deep a value or schema may be; the JSON decoder refuses more. Everything here that
+	// calls itself for each level rests on it: a stack of Go grows far beyond that.
 	maxNesting = 10_000
 	// maxArrayIndex bounds a[N]=x on the command line.
 	maxArrayIndex = 100_000

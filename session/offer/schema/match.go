@@ -7,14 +7,15 @@ import (
 
 // matcher decides cheaply whether a value satisfies a subschema, for the conditions and variants of a form, on every
 // key press and without compiling anything. What it does not know (format, patternProperties, propertyNames,
-// uniqueItems, unevaluated keywords) it takes as satisfied;
+// uniqueItems, maxContains, unevaluated keywords) it takes as satisfied, below a not as well, where that is the wrong way round;
 // the verdict that counts is Validate's. Its steps are bounded, and when they run out the rest counts as satisfied too.
 type matcher struct {
 	s     *Schema
-	steps int
+	steps int     // that are left; below 0 everything counts as satisfied
 	stack []visit // in-place references being followed, to stop loops
 }
 
+// visit is a subschema at a value, both by identity: the same pair within itself is a loop.
 type visit struct {
 	node  *Value
 	value *Value
@@ -202,6 +203,7 @@ func number(p part, name string, kw, v *Value) bool {
 	return true
 }
 
+// fitsSize compares a size with a keyword that bounds it; a malformed keyword bounds nothing.
 func fitsSize(n int, kw *Value, atLeast bool) bool {
 	limit := count(kw)
 	return limit < 0 || n == limit || (n > limit) == atLeast

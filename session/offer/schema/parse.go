@@ -51,10 +51,11 @@ func ParseValue(raw []byte) (*Value, error) {
 
 var errTrailing = errors.New("unexpected text after the value")
 
+// parser reads one text. Literals of values are parts of src, so that a document of many costs one copy of the text.
 type parser struct {
-	src string
-	dec *jsontext.Decoder
-	end int // offset after what was read
+	src string            // the whole text; kept as long as any value of it is
+	dec *jsontext.Decoder // over the same bytes: its offsets are those of src
+	end int               // offset after what was read
 }
 
 // parseLenient reads again when the only fault is a lone surrogate escape ("\ud800"): RFC 8259 allows it, strict decoders do
@@ -90,6 +91,7 @@ func (p *parser) literal() (string, error) {
 	return p.src[p.end-len(val) : p.end], nil
 }
 
+// value reads one value; depth is how many containers it is in.
 func (p *parser) value(depth int) (*Value, error) {
 	switch kind := p.dec.PeekKind(); kind {
 	case '{', '[':
@@ -129,6 +131,7 @@ func (p *parser) value(depth int) (*Value, error) {
 	}
 }
 
+// parseChildren reads what an object or array holds, and its end. A key that would be written otherwise again keeps its literal.
 func (p *parser) parseChildren(v *Value, depth int) error {
 	for {
 		if k := p.dec.PeekKind(); k == '}' || k == ']' {
@@ -156,6 +159,7 @@ func (p *parser) parseChildren(v *Value, depth int) error {
 	}
 }
 
+// offsetOf is where in bytes a decoder's error is, fallback where it does not say.
 func offsetOf(err error, fallback int) int64 {
 	var syn *jsontext.SyntacticError
 	if errors.As(err, &syn) {

@@ -27,7 +27,7 @@ func compilePattern(src string) (*regexp.Regexp, error) {
 }
 
 // translate rewrites the escapes that ECMA-262 and RE2 spell differently. ECMA-262 writes a character beyond U+FFFF as two
-// escapes, the halves of a surrogate pair (https://262.ecma-international.org/15.0/#prod-RegExpUnicodeEscapeSequence); RE2
+// escapes, the halves of a surrogate pair (https://262.ecma-international.org/15.0/#sec-patterns); RE2
 // matches whole characters, so that a half alone, as in a range of halves, would never match and is an error.
 func translate(src string) (string, error) {
 	if !strings.Contains(src, `\u`) {

@@ -38,12 +38,12 @@ func plain(v *Value) any {
 // be honoured is taken out and noted, so that the rest is still checked.
 type cleaner struct {
 	s       *Schema
-	modern  bool // 2020-12
-	keepIDs bool
-	nodes   int
-	refs    bool // the schema has references, so evaluations may multiply
-	notes   []string
-	err     error
+	modern  bool     // 2020-12
+	keepIDs bool     // build says when not
+	nodes   int      // subschemas so far; beyond MaxCompileNodes err is set
+	refs    bool     // the schema has references, so evaluations may multiply
+	notes   []string // what is not checked, at most 50
+	err     error    // why nothing is
 }
 
 func (c *cleaner) note(format string, args ...any) {
@@ -52,6 +52,7 @@ func (c *cleaner) note(format string, args ...any) {
 	}
 }
 
+// schema is a subschema as the validator takes it; true, which accepts all, for what is none.
 func (c *cleaner) schema(node *Value, base string, depth int) any {
 	if c.nodes++; c.nodes > MaxCompileNodes || depth > MaxCompileDepth {
 		c.err = fmt.Errorf("the schema has more than %d parts or %d levels", MaxCompileNodes, MaxCompileDepth)
@@ -75,6 +76,8 @@ func (c *cleaner) schema(node *Value, base string, depth int) any {
 	return out
 }
 
+// keyword is the value of a keyword as the validator takes it. keep is false for one that is left out, which the notes say where it
+// would have asserted something.
 func (c *cleaner) keyword(node *Value, m Member, base string, depth int) (v any, keep bool) {
 	switch h := subschemas(m.Name); {
 	case h == holdsOne, h == holdsAny && m.Value.Kind() != Array:

@@ -8,12 +8,13 @@ import (
 // part is one subschema that applies at a place, with the base URI that its
 // references are relative to ("" for the document itself).
 type part struct {
-	node   *Value
-	base   string
-	orNull bool // its sibling branch is null
+	node   *Value // unset accepts everything
+	base   string // outside the node: an $id of its own is resolved by rebase where it is read
+	orNull bool   // its sibling branch is null
 }
 
-// refIndex finds the targets of references inside one document.
+// refIndex finds the targets of references inside one document. Of an id or anchor that is there twice the first counts: the
+// specification leaves it undefined (https://json-schema.org/draft/2020-12/json-schema-core#section-8.2.1).
 type refIndex struct {
 	ids     map[string]part // absolute or relative $id -> resource
 	anchors map[string]part // base + "#" + anchor
@@ -45,7 +46,7 @@ func subschemas(keyword string) holder {
 	return 0
 }
 
-// each calls fn for every direct subschema of node.
+// each calls fn for every direct subschema of node. What is in const, enum, default and examples is data, whatever it looks like.
 func each(node *Value, fn func(*Value)) {
 	for _, m := range node.Members() {
 		switch h := subschemas(m.Name); {
@@ -70,6 +71,7 @@ func (s *Schema) index() *refIndex {
 	return &s.refs
 }
 
+// collect goes through the subschemas of node; base is that around it.
 func (x *refIndex) collect(node *Value, base string) {
 	if node.Kind() != Object {
 		return
@@ -97,7 +99,8 @@ func (x *refIndex) anchor(key string, p part) {
 	}
 }
 
-// rebase returns the base URI inside node.
+// rebase returns the base URI inside node: that of its $id, resolved against base
+// (https://json-schema.org/draft/2020-12/json-schema-core#section-8.2.1). A fragment alone was draft-07's way to write an anchor.
 func rebase(node *Value, base string) string {
 	id := node.Get("$id")
 	if id.Kind() != String {
@@ -126,7 +129,8 @@ func join(base, ref string) string {
 }
 
 // resolve finds what ref leads to from a resource with the given base. It
-// looks only inside the document: ok is false for anything else.
+// looks only inside the document: ok is false for anything else. A pointer may lead through keywords that nobody knows, as many
+// schemas keep definitions under names of their own.
 func (s *Schema) resolve(base, ref string) (p part, ok bool) {
 	if ref == "#" && base == "" {
 		return part{node: s.doc}, true
@@ -165,6 +169,7 @@ func (s *Schema) resolve(base, ref string) (p part, ok bool) {
 	return p, p.node.Kind() != Array
 }
 
+// decodeFragment undoes percent-encoding; what is not encoded well is taken as it stands, since servers forget to encode.
 func decodeFragment(f string) string {
 	if d, err := url.PathUnescape(f); err == nil {
 		return d

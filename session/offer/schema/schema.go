@@ -10,18 +10,18 @@ import (
 // Schema is one parsed JSON Schema document. Fields made from it share caches and belong to one goroutine; Validate,
 // ValidateJSON and Unchecked may be called from others at the same time.
 type Schema struct {
-	doc    *Value
-	raw    []byte
-	err    error
-	legacy bool // draft-07 or older: keywords next to $ref do not count
+	doc    *Value // nil for the schema that allows everything, and for one that could not be read
+	raw    []byte // as it came; the owner of the bytes does not change them
+	err    error  // why it could not be read; then doc is nil and every value is accepted
+	legacy bool   // draft-07 or older: keywords next to $ref do not count
 	root   *Field
-	fields int
+	fields int // made so far, conditions and variants included; never lowered, so that MaxFields bounds the whole life
 
-	refsOnce sync.Once
-	refs     refIndex
+	refsOnce sync.Once // Validate may come first, from another goroutine than the fields'
+	refs     refIndex  // only read once it is made
 
-	notesMu sync.Mutex
-	notes   []string
+	notesMu sync.Mutex // Notes is asked while fields are made
+	notes   []string   // each once, at most maxNotes
 
 	compiler compiler
 }
@@ -51,6 +51,8 @@ func Parse(raw []byte) *Schema {
 	if s.err != nil {
 		s.note("%v", s.err)
 	}
+	// By its name, as servers write this URI with and without #, with http and https. No $schema is 2020-12, as in
+	// https://modelcontextprotocol.io/specification/2025-11-25/basic#json-schema-usage.
 	uri := s.doc.Get("$schema").Text()
 	for _, old := range []string{"draft-03", "draft-04", "draft-06", "draft-07"} {
 		s.legacy = s.legacy || strings.Contains(uri, old)
@@ -72,8 +74,10 @@ func ParseArguments(raw []byte) *Schema {
 
 // Argument is one string that a prompt or a URI template takes.
 type Argument struct {
+	// Name is the key of the argument. Title and Description are for people; "" for none.
 	Name, Title, Description string
-	Required                 bool
+	// Required says that a server may refuse to go on without it; the protocol has no defaults for them.
+	Required bool
 }
 
 // FromArguments makes the schema of an object of strings, in the order given: what prompts/get and URI templates take.
@@ -101,10 +105,10 @@ func FromArguments(args []Argument) *Schema {
 	return Parse(doc.JSON())
 }
 
-// Root returns the field of the whole value.
+// Root returns the field of the whole value, never nil. It is made once, and belongs to the goroutine that fills it in.
 func (s *Schema) Root() *Field { return s.root }
 
-// Raw returns the schema as it was given.
+// Raw returns the schema as it was given, to be shown; the slice must not be changed.
 func (s *Schema) Raw() []byte { return s.raw }
 
 // Err says why the schema could not be read at all, nil if it could.
@@ -118,11 +122,15 @@ func (s *Schema) Notes() []string {
 	return slices.Clone(s.notes)
 }
 
+// maxNotes bounds what is remembered for people: nobody reads a hundred, and each subschema of a hostile schema may add one.
+const maxNotes = 100
+
+// note remembers a sentence once, and returns it for the field that it is about.
 func (s *Schema) note(format string, args ...any) string {
 	n := fmt.Sprintf(format, args...)
 	s.notesMu.Lock()
 	defer s.notesMu.Unlock()
-	if !slices.Contains(s.notes, n) && len(s.notes) < 100 {
+	if !slices.Contains(s.notes, n) && len(s.notes) < maxNotes {
 		s.notes = append(s.notes, n)
 	}
 	return n

@@ -7,7 +7,7 @@ import (
 
 // Initial returns the value a form opens with: what is required and can have only one sensible value (constants,
 // defaults, objects that hold required fields), nothing else. Unset stays unset, so that a server sees exactly what a
-// person chose. It is unset itself when nothing is required.
+// person chose. A scalar without a constant or default is unset itself; an object or array is at least empty.
 func (f *Field) Initial() *Value {
 	g := generator{left: MaxSkeletonNodes}
 	return g.value(f, 0)
@@ -64,6 +64,7 @@ func (f *Field) Empty() *Value {
 	return empty(f)
 }
 
+// empty is the empty value of a shape.
 func empty(f *Field) *Value {
 	switch f.Shape() {
 	case ShapeConst:
@@ -98,9 +99,10 @@ func leastNumber(f *Field) *Value {
 	return &Value{kind: Number, raw: lit}
 }
 
+// generator makes one value. What it makes beyond its bounds is unset, so that it always ends with something.
 type generator struct {
-	left         int
-	placeholders bool
+	left         int  // values that may still be made
+	placeholders bool // empty values where nothing better is known, and optional fields that have a default
 	all          bool // optional fields too, and examples before all else
 }
 
@@ -160,6 +162,7 @@ func (g *generator) exampleOf(f *Field) *Value {
 	return nil
 }
 
+// object makes an object with what is required of it as it grows: its conditions are looked at again after each round.
 func (g *generator) object(f *Field, depth int) *Value {
 	v := emptyObject
 	for range 4 { // what was made may meet conditions that require more
@@ -193,6 +196,7 @@ func (g *generator) object(f *Field, depth int) *Value {
 	return v
 }
 
+// array makes the elements that minItems asks for, and those of a tuple where there are placeholders for them.
 func (g *generator) array(f *Field, depth int) *Value {
 	var kids []*Value
 	n := max(f.MinItems, 0)

@@ -2,7 +2,8 @@ package schema
 
 import "strings"
 
-// TypeSet is a set of JSON Schema types.
+// TypeSet is a set of JSON Schema types, as bits; the zero set has none, which no value satisfies
+// (https://json-schema.org/draft/2020-12/json-schema-validation#section-6.1.1).
 type TypeSet uint8
 
 // The types of JSON Schema. TypeNumber alone stands for numbers with a
@@ -19,6 +20,8 @@ const (
 	TypeAny = TypeNull | TypeBoolean | TypeInteger | TypeNumber | TypeString | TypeArray | TypeObject
 )
 
+// typeNames are the words of the type keyword in the order in which people read them. number comes before integer, so that split
+// takes the wider one where both are in a set.
 var typeNames = []struct {
 	name string
 	set  TypeSet
@@ -35,11 +38,11 @@ var typeNames = []struct {
 // Has reports whether t has a type in common with u.
 func (t TypeSet) Has(u TypeSet) bool { return t&u != 0 }
 
-// split returns the type keywords that t is made of.
+// split returns the type keywords that t is made of, as sets; TypeNumber alone has none, as no schema can ask for it.
 func (t TypeSet) split() []TypeSet {
 	var out []TypeSet
 	for _, n := range typeNames {
-		if t&n.set == n.set && n.set != 0 {
+		if t&n.set == n.set {
 			out = append(out, n.set)
 			t &^= n.set
 		}
@@ -91,7 +94,8 @@ func typeSet(v *Value) (set TypeSet, ok bool) {
 	return set, ok
 }
 
-// typeOf returns the types that v has: 1 is an integer and a number.
+// typeOf returns the one type that v has, 0 for the unset value. 1.0 is an integer: which it is depends on its value, not on how it
+// is written (https://json-schema.org/draft/2020-12/json-schema-core#section-4.2.3). Both words of a type keyword have that bit.
 func typeOf(v *Value) TypeSet {
 	switch v.Kind() {
 	case Null:
@@ -113,7 +117,7 @@ func typeOf(v *Value) TypeSet {
 	return 0
 }
 
-// Shape is how a field is filled in.
+// Shape is how a field is filled in, which a form and a coercion go by. It is derived by [Field.Shape], never kept.
 type Shape uint8
 
 // The shapes of fields.

@@ -62,6 +62,8 @@ func (s *Schema) ValidateJSON(raw []byte) (problems []Problem, unchecked string)
 // Unchecked lists, in sentences, what Validate does not check about any value of this schema.
 func (s *Schema) Unchecked() []string { return slices.Clone(s.loadCompiler().unchecked) }
 
+// check is all kinds of Validate: problems in the order of pointers, each once, at most maxProblems; unchecked is a sentence on why the
+// schema was not applied, "" when it was. Repeated keys are found without it.
 func (s *Schema) check(v *Value, chosen map[string][]int) (problems []Problem, unchecked string) {
 	c := s.loadCompiler()
 	if !v.IsSet() {
@@ -87,6 +89,8 @@ func (s *Schema) check(v *Value, chosen map[string][]int) (problems []Problem, u
 	return problems[:min(len(problems), maxProblems)], ""
 }
 
+// run validates. The validator panics on some values and schemas that its compiler let through; that is an error, as is a schema
+// that never ends. problems are then those of what was looked at, and do not count.
 func run(sch *jsonschema.Schema, v any, chosen map[string][]int) (problems []Problem, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -134,20 +138,24 @@ func repeatedKeys(v *Value, path []string, out []Problem) []Problem {
 	return out
 }
 
-// cost estimates how many subschema evaluations a validation takes. Only references can make it more than linear: each
-// may be followed from many places, and so on below it.
+// cost estimates how many subschema evaluations a validation takes. Without references it is at most the parts of the schema times
+// those of the value, which MaxCompileNodes and MaxValidateBytes bound; a reference may be followed from many places, and so on below
+// it, which multiplies. It is not less than what the validator does, which has no bound of its own.
 func (s *Schema) cost(v *Value) int {
 	e := estimator{s: s, memo: map[visit]int{}, props: map[*Value]map[string]*Value{}}
 	return e.cost(part{node: s.doc}, v)
 }
 
+// estimator counts without evaluating. Every pair of a subschema and a value is counted once and its figure used again, which keeps
+// the count itself cheap where an evaluation would not be.
 type estimator struct {
 	s     *Schema
-	memo  map[visit]int
-	props map[*Value]map[string]*Value
-	total int
+	memo  map[visit]int                // evaluations below a pair; inProgress while it is being counted
+	props map[*Value]map[string]*Value // members of properties by name
+	total int                          // pairs counted; beyond MaxEvaluations nothing more is looked at
 }
 
+// inProgress marks a pair that is met again below itself.
 const inProgress = -1
 
 func (e *estimator) cost(p part, v *Value) int {

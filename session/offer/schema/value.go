@@ -31,18 +31,20 @@ func (k Kind) String() string {
 // keys, repeated keys. Values are immutable, so that a snapshot can be validated in the background while its owner goes
 // on editing; every edit returns a new root that shares what did not change. A nil *Value is the unset value.
 type Value struct {
-	kind Kind
-	raw  string   // literal of a scalar
-	kids []Member // of an object or array
+	kind Kind     // of a nil *Value it is Unset, and nothing else is ever Unset
+	raw  string   // literal of a scalar as it was written, quotes and escapes included; "" for containers
+	kids []Member // of an object or array, in order; may be shared by values, and is copied before a change
 }
 
 // Member is one entry of an object, or with an empty Name one of an array.
 type Member struct {
-	Name  string
-	Value *Value
+	Name  string // decoded; a lone surrogate in it is U+FFFD, and raw has what was written
+	Value *Value // unset only in an array, where it is written as null
 	raw   string // the name's literal, when re-encoding Name would change it
 }
 
+// Values without content are the same ones everywhere, which spares memory in large documents. What tells places in a schema by
+// their address (resolved, seen, memo) does so for objects and for arrays with elements, which are never these.
 var (
 	nullValue   = &Value{kind: Null, raw: "null"}
 	trueValue   = &Value{kind: Bool, raw: "true"}
@@ -95,7 +97,7 @@ func ObjectValue(ms ...Member) *Value {
 	return &Value{kind: Object, kids: ms}
 }
 
-// Kind returns what v is.
+// Kind returns what v is, Unset for nil: all methods may be called on a nil value.
 func (v *Value) Kind() Kind {
 	if v == nil {
 		return Unset
@@ -150,8 +152,8 @@ func (v *Value) Elem(i int) *Value {
 	return v.kids[i].Value
 }
 
-// Get returns an object's member, nil when there is none. Of a repeated key
-// it is the last, as most JSON parsers have it.
+// Get returns an object's member, nil when there is none and for values that are not objects. Of a repeated key it is the last, as
+// most JSON parsers have it; which one a server takes is up to it, so Validate reports them.
 func (v *Value) Get(name string) *Value {
 	if i := v.find(name); i >= 0 {
 		return v.kids[i].Value
@@ -181,7 +183,7 @@ func (v *Value) find(name string) int {
 	return -1
 }
 
-// At returns the value a path of names and indices leads to, nil when there is none.
+// At returns the value a path of names and indices leads to, v itself for the empty one, nil when there is none.
 func (v *Value) At(path ...string) *Value {
 	for _, tok := range path {
 		if v = v.child(tok); v == nil {

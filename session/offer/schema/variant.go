@@ -11,17 +11,19 @@ import (
 // Variant is one branch of a oneOf or anyOf, or one type of several. Branches that only choose again are not variants: what
 // they choose between is.
 type Variant struct {
+	// Title is its author's or a guess, with a number where another variant has the same; Description may be "".
 	Title, Description string
 	// Path is the indices of the branch in its oneOf or anyOf and in those around it, outermost first; nil for a type.
 	Path []int
 
-	make  func() *Field
-	parts []part // outermost first
-	only  TypeSet
-	named bool // by its author
+	make  func() *Field // makes the field once, however often the variant was copied
+	parts []part        // outermost first; nil for a type
+	only  TypeSet       // the type, 0 for a branch
+	named bool          // by its author
 }
 
-// Field returns the field with the branch merged in.
+// Field returns the field with the branch merged in, the same one each time. It is made on the first call: hundreds of branches
+// may be listed, and one be picked.
 func (v Variant) Field() *Field { return v.make() }
 
 // Variants lists what can be picked at a field of ShapeVariants, nil at others. When a schema has several oneOf or
@@ -121,6 +123,7 @@ func sameBranch(a, b *Value) bool { return a.Len() <= 2 && a.Len() == b.Len() &&
 // leaf is the innermost part of a variant.
 func (v Variant) leaf() part { return v.parts[len(v.parts)-1] }
 
+// byType lists the types of a field that has several, null aside.
 func (f *Field) byType() []Variant {
 	var out []Variant
 	for _, t := range f.Types.split() {
@@ -282,7 +285,8 @@ func (s *Schema) fits(x Variant, v *Value) bool {
 	return !slices.ContainsFunc(x.parts, func(p part) bool { return !s.matches(p, v) })
 }
 
-// matchScore counts what a value has in common with a branch it violates.
+// matchScore counts what a value has in common with a branch it violates: nothing where its type is another, else one for its type
+// and two for each property that the branch declares. The first 200 members tell enough.
 func (s *Schema) matchScore(p part, v *Value) int {
 	n := s.peek(p).node
 	score := 0

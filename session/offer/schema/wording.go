@@ -19,8 +19,8 @@ import (
 
 // problemWriter turns the validator's error tree into problems that name the field a person has to change.
 type problemWriter struct {
-	problems []Problem
-	err      error
+	problems []Problem        // at most maxProblems
+	err      error            // why the whole value counts as unchecked
 	chosen   map[string][]int // see ValidateChosen
 }
 
@@ -35,6 +35,7 @@ func (w *problemWriter) take(found []Problem) {
 	w.problems = append(w.problems, found[:min(len(found), maxProblems-len(w.problems))]...)
 }
 
+// walk words an error and those below it. Errors that only say where others are (schema, reference, allOf) leave no trace.
 func (w *problemWriter) walk(e *jsonschema.ValidationError) {
 	loc := e.InstanceLocation
 	at := func(name string) []string { return append(slices.Clone(loc), name) }
@@ -136,6 +137,7 @@ func (w *problemWriter) branches(e *jsonschema.ValidationError, keyword string) 
 	}
 }
 
+// hint says what is wrong with the first of the alternatives that a value comes near to.
 func hint(near [][]Problem) string {
 	if len(near) == 0 {
 		return ""
@@ -147,6 +149,7 @@ func hint(near [][]Problem) string {
 	return " (" + strings.Join(out, "; or ") + ")"
 }
 
+// leaf words an error that has no causes. The texts are ours; what of the schema is in them is clipped, not made safe.
 func (w *problemWriter) leaf(e *jsonschema.ValidationError) {
 	loc := e.InstanceLocation
 	switch k := e.ErrorKind.(type) {
