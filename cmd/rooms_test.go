@@ -30,7 +30,7 @@ var sizes = []struct {
 	{"session/client", 2_200},
 	{"session/catalog", 4_340},
 	{"session/traffic", 12_430},
-	{"session/check", 27_470},
+	{"session/check", 27_900},
 	{"session/test", 6_100},
 	{"themes", 420},
 	{"agentsrv", 28_850},
@@ -42,7 +42,7 @@ var sizes = []struct {
 }
 
 // tests is how many lines all tests have.
-const tests = 141_690
+const tests = 141_970
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

@@ -7,7 +7,9 @@ import (
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 )
 
-// batch sends two requests in an array, and returns what came back, and how many of the two were answered with a result.
+// batch sends two requests in an array, and returns what came back, and how many of the two were answered with a result. The answers may come in an
+// array or one by one, as one body or as a stream: all of it is waited for, over a pipe as long as settle.
+// https://modelcontextprotocol.io/specification/2025-03-26/basic#batching
 func (p *probe) batch() (a answer, served int, err error) {
 	var frame []byte
 	var ids []string
@@ -64,6 +66,7 @@ func countServed(frames [][]byte, ids []string) int {
 	return n
 }
 
+// tryBatchRefused is for revisions without batches. That nothing is said to one is fine; over HTTP its status is an answer.
 func tryBatchRefused(p *probe) error {
 	a, served, err := p.batch()
 	switch {
@@ -77,6 +80,7 @@ func tryBatchRefused(p *probe) error {
 	return nil
 }
 
+// tryBatchServed is for the one revision in which a server has to take batches.
 func tryBatchServed(p *probe) error {
 	a, served, err := p.batch()
 	switch {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,22 +20,25 @@ import (
 // Name is the section's.
 const Name = "conform"
 
-// Options choose what is tried. The zero value is usable.
+// Options choose what is tried. The zero value is usable: it tries every rule, without the official suite.
 type Options struct {
-	Rules []string      // patterns of path.Match for ids, with or without "conform/"; none means all
-	Wait  time.Duration // for an answer; 0 is 10 s
+	// Rules are patterns of path.Match for ids, with or without "conform/"; none means all. A slash in a pattern matches that of an id only.
+	Rules []string
+	// Wait is the time for an answer; 0 is 10 s. One that takes longer says nothing about a rule: the machine may be slow.
+	Wait  time.Duration
 	leave time.Duration // for a process to exit once its input has ended; 0 is transport.Leave
-	// Repro writes the command line that makes a request in a revision again; params is JSON, or "" for none.
+	// Repro writes the command line that makes a request in a revision again; params is JSON, or "" for none. nil leaves findings without one.
 	Repro func(revision, method, params string) string
 	Suite *Suite // the official suite, which runs as well where the server is reached over HTTP; nil for not
 }
 
+// defaultWait is Options.Wait where nobody says: longer than a tool that is not slow, shorter than a person's patience with each of some rules.
 const defaultWait = 10 * time.Second
 
-// Section tries the rules. The zero value tries all of them.
+// Section tries the rules. The zero value tries all of them. It keeps nothing from one run to the next.
 type Section struct{ o Options }
 
-// New makes the section. The error is about a pattern that cannot be read, or that is of no rule.
+// New makes the section. The error is about a pattern that cannot be read, or that is of no rule: one that selects nothing would pass.
 func New(o Options) (*Section, error) {
 	for _, g := range o.Rules {
 		if _, err := path.Match(g, ""); err != nil {
@@ -62,7 +64,11 @@ func (*Section) Title() string { return "the server keeps to the protocol" }
 // Rules are those that are tried, then those about all that the server sends.
 func (*Section) Rules() []*check.Rule { return known() }
 
-// Run tries each rule in each era that the server speaks. One on which it dies or hangs fails, and the next gets a new connection.
+// Run tries each rule in each era that the server speaks, on connections of its own beside the subject's session, whose configuration and login
+// they have. One on which the server dies fails, one on which it hangs has no verdict, and the next gets a new connection either way.
+// The error is of kind Usage without a session, that of ctx, or says why no revision could be spoken; a rule that fails is a finding.
+//
+// The trials change nothing at the server but what its tools do that the subject lets be called, and the level of its log.
 func (s *Section) Run(ctx context.Context, sub *check.Subject, rec *check.Recorder) error {
 	if sub.Session == nil {
 		return &failure.Error{Kind: failure.Usage, Stage: Name, Message: "there is no server to try, only what it listed"}
@@ -94,7 +100,7 @@ func (s *Section) Run(ctx context.Context, sub *check.Subject, rec *check.Record
 	}
 	t.log.finish()
 	r.reportObserved()
-	if r.unknown = slices.Compact(r.unknown); len(r.unknown) > 0 {
+	if len(r.unknown) > 0 {
 		rec.Figures(check.Figures{Value: map[string][]string{"unknown": r.unknown}, Notes: []string{
 			"tried without learning anything, for good requests failed, or the answer was late or an internal error: " + strings.Join(r.unknown, ", "),
 		}})
@@ -105,7 +111,8 @@ func (s *Section) Run(ctx context.Context, sub *check.Subject, rec *check.Record
 	return nil
 }
 
-// eras are the revisions to try: the one that was negotiated, and that of the other era where the server speaks it as well.
+// eras are the revisions to try, the modern one first: what the server answers to the newest of each era. They are asked for over connections
+// whose answers are not checked. A configuration that names a revision has that one tried alone. There is at least one, or an error.
 func (t *target) eras(ctx context.Context) ([]string, error) {
 	var out []string
 	if t.pinned == "" || t.pinned >= modern {

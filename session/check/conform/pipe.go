@@ -11,17 +11,22 @@ import (
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
-// maxKept is how many frames of one connection are kept.
-const maxKept = 50_000
+// Bounds of one connection. A server that says more than is kept is not heard any more: what it answers then counts as silence, which says
+// nothing about a rule, and the next rule gets a new connection.
+const (
+	maxKept      = 50_000    // frames
+	maxKeptBytes = 256 << 20 // of all of them
+	maxAnswers   = 64        // to requests of the server, on their way at a time
+)
 
-// answer is what came back for a message.
+// answer is what came back for a message. The zero value is that nothing did.
 type answer struct {
-	frame  []byte // the response, nil for none
-	env    jsonrpc.Envelope
-	others [][]byte // what came before it
+	frame  []byte           // the response, nil for none; it may be one that the schema refuses
+	env    jsonrpc.Envelope // of frame
+	others [][]byte         // the messages that came before it, also those that belong to other requests
 
-	// Over HTTP.
-	status int
+	// Over HTTP; zero over pipes.
+	status int // 0 only where no answer came at all
 	header http.Header
 	body   []byte // what was no event, at most 64 kB of it
 	media  string
@@ -29,7 +34,7 @@ type answer struct {
 	open   bool     // the stream had not ended when the response was there
 }
 
-// result is that of the response, nil for an error and for none.
+// result is that of the response, as JSON, nil for an error and for none.
 func (a answer) result() []byte { return a.env.Result }
 
 // code is that of the error, 0 for none.
@@ -40,7 +45,7 @@ func (a answer) code() int64 {
 	return 0
 }
 
-// summary is the answer in a few words.
+// summary is the answer in a few words. It has the server's own: whoever keeps it masks it.
 func (a answer) summary() string {
 	status := ""
 	if a.status != 0 {
@@ -70,37 +75,56 @@ func (a answer) summary() string {
 // pipe is a connection on which frames travel both ways: stdio, WebSocket, HTTP+SSE.
 type pipe struct {
 	c    *conn
-	tr   transport.Transport
-	exit transport.Exit // set by Close of a process
+	tr   transport.Transport // set before it starts, and never changed
+	exit transport.Exit      // how the process ended; set when tr.Close returns, by it, and only over stdio
+
+	answers chan struct{} // has one element for each reply on its way
 
 	mu     sync.Mutex
-	frames [][]byte
-	envs   []jsonrpc.Envelope
-	broken []string // what could not be taken for a frame
-	err    error    // why it ended
-	over   bool
-	wake   chan struct{} // closed and replaced when something arrives
+	frames [][]byte           // in the order of their arrival; what is there is not changed, so that parts of it may be read without mu
+	envs   []jsonrpc.Envelope // of frames, one for each; of what is not a message as far as it could be read
+	size   int                // bytes of frames
+	broken error              // the first thing that could not be taken for a frame, nil for none
+	err    error              // why it ended
+	over   bool               // Lost was called: nothing more will come
+	wake   chan struct{}      // closed and replaced when something arrives
 }
 
-func newPipe(c *conn) *pipe { return &pipe{c: c, wake: make(chan struct{})} }
+func newPipe(c *conn) *pipe {
+	return &pipe{c: c, wake: make(chan struct{}), answers: make(chan struct{}, maxAnswers)}
+}
 
 // Frame takes one frame. What the server asks is answered: it may wait for it.
 func (p *pipe) Frame(frame []byte) {
 	p.c.t.log.frame(p.c, journal.In, frame)
 	env, _ := jsonrpc.Scan(frame)
 	if env.Kind == jsonrpc.Request {
-		reply := jsonrpc.NewError(env.ID, -32601, "Method not found", nil)
-		if env.Method == "ping" {
-			reply = jsonrpc.NewResult(env.ID, []byte("{}"))
-		}
-		go func() { _ = p.c.write(context.Background(), reply, jsonrpc.Envelope{}) }() // ends with the connection
+		p.reply(env)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.frames) < maxKept {
-		p.frames, p.envs = append(p.frames, frame), append(p.envs, env)
+	if len(p.frames) < maxKept && p.size+len(frame) <= maxKeptBytes {
+		p.frames, p.envs, p.size = append(p.frames, frame), append(p.envs, env), p.size+len(frame)
 	}
 	p.notify()
+}
+
+// reply answers a request of the server, from a goroutine of its own: who calls Frame also reads what the server writes, which may be why the
+// server does not read. Past maxAnswers there is no answer: a server that asks that much and reads nothing is not waiting for one.
+func (p *pipe) reply(env jsonrpc.Envelope) {
+	select {
+	case p.answers <- struct{}{}:
+	default:
+		return
+	}
+	frame := jsonrpc.NewError(env.ID, -32601, "Method not found", nil) // no capability of a client is declared
+	if env.Method == "ping" {
+		frame = jsonrpc.NewResult(env.ID, []byte("{}"))
+	}
+	go func() { // ends with the connection
+		_ = p.write(context.Background(), frame, jsonrpc.Envelope{})
+		<-p.answers
+	}()
 }
 
 // Broken takes what was not delivered.
@@ -108,11 +132,20 @@ func (p *pipe) Broken(head, _ []byte, err error) {
 	p.c.t.log.frame(p.c, journal.In, head)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.broken = append(p.broken, err.Error())
+	if p.broken == nil {
+		p.broken = err
+	}
 	p.notify()
 }
 
-// Lost takes the end.
+// brokenErr is why the first thing that was no frame could not be taken for one, nil where all could.
+func (p *pipe) brokenErr() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.broken
+}
+
+// Lost takes the end, and why. It is not called because of tr.Close.
 func (p *pipe) Lost(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,11 +153,13 @@ func (p *pipe) Lost(err error) {
 	p.notify()
 }
 
+// notify wakes all that await; the caller holds mu.
 func (p *pipe) notify() {
 	close(p.wake)
 	p.wake = make(chan struct{})
 }
 
+// lostErr is why the connection has ended by itself, nil while it has not.
 func (p *pipe) lostErr() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,7 +176,7 @@ func (p *pipe) framesSoFar() int {
 	return len(p.frames)
 }
 
-// framesAfter returns the frames after a mark, with their envelopes.
+// framesAfter returns the frames after a mark, with their envelopes. Nobody changes them.
 func (p *pipe) framesAfter(mark int) ([][]byte, []jsonrpc.Envelope) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,7 +191,8 @@ func (p *pipe) response(ctx context.Context, mark int, wanted func(jsonrpc.Envel
 	})
 }
 
-// await waits for the first frame after a mark that is wanted.
+// await waits for the first frame after a mark that is wanted. What arrived before the connection ended is found although it has ended. The
+// error is that of ctx, or says that the connection ended.
 func (p *pipe) await(ctx context.Context, mark int, wanted func(jsonrpc.Envelope) bool) (answer, error) {
 	for i := mark; ; {
 		p.mu.Lock()
@@ -178,8 +214,8 @@ func (p *pipe) await(ctx context.Context, mark int, wanted func(jsonrpc.Envelope
 	}
 }
 
-// write sends a frame as it is.
-func (c *conn) write(ctx context.Context, frame []byte, env jsonrpc.Envelope) error {
-	c.t.log.frame(c, journal.Out, frame)
-	return c.pipe.tr.Send(ctx, transport.Message{Frame: frame, Env: env})
+// write sends a frame as it is. env is that of frame, which a transport may look into; the zero value is for what nobody waits for.
+func (p *pipe) write(ctx context.Context, frame []byte, env jsonrpc.Envelope) error {
+	p.c.t.log.frame(p.c, journal.Out, frame)
+	return p.tr.Send(ctx, transport.Message{Frame: frame, Env: env})
 }

@@ -23,20 +23,22 @@ import (
 
 // Bounds of an answer over HTTP.
 const (
-	maxBody   = 64 << 20
-	maxEvents = 10_000
-	maxPlain  = 64 << 10
+	maxBody   = 64 << 20 // bytes of a body, and of an event
+	maxEvents = 10_000   // of one stream, and sessions of one connection
+	maxPlain  = 64 << 10 // bytes of a body that is not an event, where it is kept
 )
 
-// poster sends HTTP requests to one endpoint, each as it is told.
+// poster sends HTTP requests to one endpoint, each as it is told. It is safe for concurrent use.
 type poster struct {
 	url    *url.URL
 	cfg    config.Server
-	auth   *auth.Authorizer
+	auth   *auth.Authorizer // nil for a server without a login
 	client *http.Client
-	idle   *http.Transport
+	idle   *http.Transport // client's, for close
 }
 
+// newPoster returns a poster to the server of a configuration. It follows redirects within the server's origin that keep the method, as the
+// session does: any other would take the credentials elsewhere, and is an answer.
 func newPoster(cfg config.Server, a *auth.Authorizer) (*poster, error) {
 	n, err := transport.NewNetwork(cfg)
 	if err != nil {
@@ -59,7 +61,8 @@ func newPoster(cfg config.Server, a *auth.Authorizer) (*poster, error) {
 
 func (p *poster) close() { p.idle.CloseIdleConnections() }
 
-// addConfigured adds the headers of the configuration and the login to a request. secret are the headers to mask.
+// addConfigured adds the headers of the configuration and the login to a request. secret are the headers to mask. A Host that a trial chose
+// stays; any other header that the configuration names goes before what a trial set.
 func (p *poster) addConfigured(req *http.Request) (secret []string, err error) {
 	for name, value := range p.cfg.Headers {
 		secret = append(secret, name)
@@ -80,7 +83,8 @@ func (p *poster) addConfigured(req *http.Request) (secret []string, err error) {
 	return secret, err
 }
 
-// do sends a request with what the configuration adds.
+// do sends a request with what the configuration adds. A login that the server refuses is renewed for the next request, and not for this one:
+// a trial is about what it sent.
 func (p *poster) do(req *http.Request) (resp *http.Response, secret []string, err error) {
 	if secret, err = p.addConfigured(req); err != nil {
 		return nil, secret, err
@@ -92,7 +96,8 @@ func (p *poster) do(req *http.Request) (resp *http.Response, secret []string, er
 	return resp, secret, err
 }
 
-// header are those that every request has.
+// header sets those that every request has in the connection's revision, for the message env.
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#standard-request-headers
 func (c *conn) header(h http.Header, env jsonrpc.Envelope) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Accept", "application/json, text/event-stream")
@@ -123,7 +128,7 @@ func nameOf(env jsonrpc.Envelope) string {
 	return ""
 }
 
-// bodiless sends an HTTP request without a body.
+// bodiless sends an HTTP request without a body. change, which may be nil, is made to it last.
 func (c *conn) bodiless(ctx context.Context, method string, change func(*http.Request)) (answer, error) {
 	return c.send(ctx, method, nil, jsonrpc.Envelope{}, func(r *http.Request) {
 		r.Header.Del("Content-Type")
@@ -139,6 +144,8 @@ func (c *conn) post(ctx context.Context, frame []byte, env jsonrpc.Envelope, cha
 	return c.send(ctx, http.MethodPost, frame, env, change...)
 }
 
+// send sends an HTTP request and reads what comes: a body to its end, or a stream as stream does. The error says that the request failed or that
+// the answer was cut off; a status is none. Sessions that the server opens are noted, whatever the request was.
 func (c *conn) send(ctx context.Context, method string, body []byte, env jsonrpc.Envelope, change ...func(*http.Request)) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.t.http.url.String(), bytes.NewReader(body))
 	if err != nil {
@@ -148,9 +155,8 @@ func (c *conn) send(ctx context.Context, method string, body []byte, env jsonrpc
 	for _, f := range change {
 		f(req)
 	}
-	var sent uint64
 	resp, secret, err := c.t.http.do(req)
-	sent = c.t.log.head(c, journal.Out, method+" "+req.URL.String()+" HTTP/1.1", req.Header, env, 0, secret...)
+	sent := c.t.log.head(c, journal.Out, method+" "+req.URL.String()+" HTTP/1.1", req.Header, env, 0, secret...)
 	if err != nil {
 		return answer{}, fmt.Errorf("the request failed: %w", err)
 	}
@@ -176,7 +182,7 @@ func (c *conn) send(ctx context.Context, method string, body []byte, env jsonrpc
 	return a, nil
 }
 
-// stream reads events until a response came, or the stream ends.
+// stream reads events until a response came or the connection has enough, or the stream ends. Who has what it waits for leaves the rest unread.
 func (c *conn) stream(a answer, body io.Reader) (answer, error) {
 	r := sse.NewReader(body, maxBody, maxBody)
 	for len(a.events) < maxEvents {

@@ -24,14 +24,19 @@ const (
 	alone  = true  // one of its own, on which nothing was said
 )
 
-// trial is what tries a rule. It returns nil where the rule holds, violated(…) where it does not, skip(…) where it cannot be tried.
+// trial is what tries a rule.
+//
+// try returns nil where the rule holds, newViolation(…) or violatedAs(…) where it does not, skip(…) where it cannot be tried, and
+// inconclusiveSkip(…) where it was, and nothing was learned. Any other error but a silence counts as a violation of severity Error: the
+// connection ended on what was tried. A trial may rest on that: the rule's revision and transport are the probe's, and a shared connection
+// has just answered a good request. It must leave a shared connection as it was, or set the probe's unusable.
 type trial struct {
 	name  string // the rule's id in conform.yaml, without the section
 	alone bool   // shared or alone
 	try   func(*probe) error
 }
 
-// rule is one thing that is tried.
+// rule is one thing that is tried: what conform.yaml says of it, and its trial.
 type rule struct {
 	*check.Rule
 	trial
@@ -42,7 +47,7 @@ func trials() []trial {
 	return slices.Concat(messages, handshake, perRequest, features, lists, streamable, outdated, sessions, mirrored, pipes, tasks)
 }
 
-// tables are all rules that are tried, in the order of conform.yaml.
+// tables are all rules that are tried, in the order of conform.yaml: it goes from what others rest on to what may disturb a server.
 var tables = sync.OnceValue(func() (all []rule) {
 	of := map[string]trial{}
 	for _, t := range trials() {
@@ -56,7 +61,8 @@ var tables = sync.OnceValue(func() (all []rule) {
 	return all
 })
 
-// known are the rules of the section: what is tried, what is looked for in all that the server sends, and what stands for several of these.
+// known are the rules of the section: what is tried, what is looked for in all that the server sends, and those of conform.yaml without a trial,
+// which stand for several of these or for what the official suite says. Rules of live.yaml are copied, with an id in this section.
 var known = sync.OnceValue(func() (all []*check.Rule) {
 	for _, r := range tables() {
 		all = append(all, r.Rule)
@@ -80,7 +86,7 @@ var known = sync.OnceValue(func() (all []*check.Rule) {
 // sdkHabits is the rule that stands for those that an author who takes an SDK cannot keep: they say nothing of this server.
 const sdkHabits = "sdk-habits"
 
-// isSDKHabit reports whether a rule, by its name, is one of those.
+// isSDKHabit reports whether a rule, by its name, is one of those: what the SDKs answer before the author's code is asked.
 func isSDKHabit(id string) bool {
 	switch id {
 	case "parse-error", "invalid-request", "invalid-params", "cursor-refused", "unknown-tool", "log-level-invalid":

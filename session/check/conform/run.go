@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/live"
@@ -14,19 +16,19 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 )
 
-// run is one run of the section.
+// run is one run of the section. One goroutine has it; trials that start others wait for them.
 type run struct {
 	*target
 	rec            *check.Recorder
-	selected       []string
-	command        func(revision, method, params string) string // nil for none
-	revision       string
-	shared         *conn // nil where the next rule needs a new one
-	done           int
-	unknown        []string        // rules that were tried, and nothing was learned
-	habits         []check.Finding // of the SDK, in this revision
-	habitual       []string        // the rules that they are of
-	stdoutReported bool            // standard output is not clean, which was reported
+	selected       []string                                     // patterns of ids, as in Options.Rules
+	command        func(revision, method, params string) string // Options.Repro, nil for none
+	revision       string                                       // that is tried now
+	shared         *conn                                        // nil where the next rule needs a new one
+	done           int                                          // rules of all revisions that are over, for the progress
+	unknown        []string                                     // names of rules that were tried, and nothing was learned; each once
+	habits         []check.Finding                              // of the SDK, in this revision
+	habitual       []string                                     // the rules that they are of
+	stdoutReported bool                                         // standard output is not clean, which was reported
 }
 
 // beginRevision sets the revision of the trials that follow.
@@ -43,13 +45,13 @@ func (r *run) closeShared() {
 	}
 }
 
-// place is where findings of a revision are.
+// place is where findings of a revision are: a server has the same fault in each that it speaks, and ignore lists name each.
 func place(revision string) check.Place { return check.Place{Kind: check.OfServer, Name: revision} }
 
 // transports are what texts call those of rules.
 var transports = map[string]string{"http": "Streamable HTTP", "stdio": "stdio", "sse": "HTTP+SSE"}
 
-// hasTransport reports whether the server is reached by a transport, "" being any.
+// hasTransport reports whether the server is reached by a transport as rules name it, "" being any.
 func (t *target) hasTransport(transport string) bool {
 	switch transport {
 	case "http":
@@ -62,7 +64,8 @@ func (t *target) hasTransport(transport string) bool {
 	return true
 }
 
-// try tries a rule and records how it went.
+// try tries a rule and records how it went: one outcome for each rule that the revision has and that is selected. Where ctx ends it records
+// nothing: what was cut off has no verdict.
 func (r *run) try(ctx context.Context, u *rule) {
 	if !u.In(r.revision) || !isSelected(r.selected, u.name) {
 		return
@@ -90,12 +93,14 @@ func (r *run) try(ctx context.Context, u *rule) {
 	case !isViolation(err):
 		why := reasonOf(err)
 		if strings.HasPrefix(why, unknownPrefix) {
-			r.unknown = append(r.unknown, u.name)
+			if !slices.Contains(r.unknown, u.name) { // by another revision
+				r.unknown = append(r.unknown, u.name)
+			}
 		}
-		r.rec.AddSkipped(id, at, why)
+		r.rec.AddSkipped(id, at, mask.Text(why)) // with what the server said
 	default:
 		f := check.Finding{
-			Place: at, Message: text.Clip(text.FirstLine(err.Error()), 300), Evidence: p.evidence(u.Link(r.revision)), Repro: p.reproCommand(), Sure: confidenceOf(err),
+			Place: at, Message: text.Clip(text.FirstLine(mask.Text(err.Error())), 300), Evidence: p.evidence(u.Link(r.revision)), Repro: p.reproCommand(), Sure: confidenceOf(err),
 		}
 		if isSDKHabit(u.name) && severity != check.Error && matches(r.selected, sdkHabits) {
 			r.habits = append(r.habits, f)
@@ -124,7 +129,7 @@ func (r *run) reportHabits() {
 	r.habits, r.habitual = nil, nil
 }
 
-// tryOnce makes the trial of a rule, and closes the connections that it opened.
+// tryOnce makes the trial of a rule, and closes the connections that it opened. The shared one goes too where nothing more can be tried on it.
 func (r *run) tryOnce(ctx context.Context, u *rule) (*probe, error) {
 	p := &probe{run: r, ctx: ctx, rule: u}
 	err := r.tryConnected(p)
@@ -139,6 +144,7 @@ func (r *run) tryOnce(ctx context.Context, u *rule) (*probe, error) {
 
 // retry repeats the trial of a rule that did not hold, on a new connection: a verdict must not depend on what was tried
 // before, nor on the moment. One of a connection of its own has had no good request before it, so that one is made now.
+// Violations that are less than an error are not repeated: they cost an author a look. It returns the probe whose evidence counts.
 func (r *run) retry(ctx context.Context, u *rule, p *probe, err error) (*probe, check.Severity, error) {
 	severity := p.severity(err)
 	r.closeShared()
@@ -194,10 +200,14 @@ func (r *run) tryConnected(p *probe) error {
 	return err
 }
 
-// reportObserved reports the violations in all that the server sent: once for each rule, revision and method.
+// reportObserved reports the violations in all that the server sent: once for each rule, revision and method. Rules that nothing broke passed in
+// each revision that was tried. It is for after the log's finish.
 func (r *run) reportObserved() {
 	l := r.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	found, times := map[string]bool{}, map[string]int{}
+	// One server makes the same fault in each answer of a method.
 	key := func(f live.Finding) string { return f.Rule.ID + " " + f.Revision + " " + f.Method }
 	for _, f := range l.findings {
 		found[f.Rule.ID+" "+f.Revision] = true
@@ -212,7 +222,7 @@ func (r *run) reportObserved() {
 			continue
 		}
 		delete(times, key(f))
-		what := text.Clip(text.FirstLine(f.Evidence), 240)
+		what := text.Clip(text.FirstLine(mask.Text(f.Evidence)), 240)
 		if f.Method != "" {
 			what = f.Method + ": " + what
 		}

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,6 +39,7 @@ var suiteScenarios = map[string]struct {
 	}},
 	"asks":  {"test_none", []verdict{{ID: "a", Status: "FAILURE", ErrorMessage: "no"}}},
 	"needs": {"", []verdict{{ID: "a", Status: "FAILURE", ErrorMessage: "Tool 'test_other' not found. Available tools: add"}}},
+	"once":  {"", []verdict{{ID: "a", Status: "FAILURE", ErrorMessage: "sent Bearer abcdefghijklmnop0123456789"}}},
 	"own":   {"none", []verdict{{ID: "a", Status: "FAILURE", ErrorMessage: "Tool 'mine' not found. Available tools: add"}}},
 }
 
@@ -56,12 +59,15 @@ func playSuite(args []string) int {
 		}
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("X-Suite", name+given["--spec-version"]+given["--requirements"])
-		req.Header.Set("Origin", strings.TrimSuffix(given["--url"], "/mcp"))
+		req.Header.Set("Origin", originOf(given["--url"]))
 		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
 			return 1
 		}
 		_ = resp.Body.Close()
+		if name == "once" && given["--scenario"] != "" {
+			continue // it ends before it has checked anything
+		}
 		dir := filepath.Join(given["--output-dir"], "server-"+name+time.Now().UTC().Format("-2006-01-02T15-04-05-000Z"))
 		raw, err := json.Marshal(s.checks)
 		if err != nil || os.MkdirAll(dir, 0o700) != nil || os.WriteFile(filepath.Join(dir, "checks.json"), raw, 0o600) != nil {
@@ -69,6 +75,40 @@ func playSuite(args []string) int {
 		}
 	}
 	return 1 // as the suite does where checks failed
+}
+
+// originOf is the origin of a URL.
+func originOf(at string) string {
+	u, err := url.Parse(at)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// The relay serves whoever has its URL, which a guess at another is not.
+func TestRelayIsNotGuessed(t *testing.T) {
+	t.Parallel()
+	var reached atomic.Int32
+	web := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	t.Cleanup(web.Close)
+	p, err := newPoster(config.Server{URL: web.URL, Transport: config.HTTP}, nil)
+	require.NoError(t, err)
+	y := &relay{t: &target{http: p}, path: "/secret/mcp"}
+	at, end, err := y.serve()
+	require.NoError(t, err)
+	t.Cleanup(end)
+	for path, want := range map[string]int{"/mcp": 404, "/": 404, "/secret/mcp": 200} {
+		resp, err := http.Post(originOf(at)+path, "application/json", strings.NewReader("{}"))
+		require.NoError(t, err)
+		_ = resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("%s: %d, want %d", path, resp.StatusCode, want)
+		}
+	}
+	if n := reached.Load(); n != 1 {
+		t.Errorf("the server was reached %d times", n)
+	}
 }
 
 // What the official suite says of a server is found, but for what it asks of a server that is made for it. It reaches the server as we do.
@@ -133,7 +173,8 @@ func TestSuite(t *testing.T) {
 	want := []string{
 		"passed 2025-11-25 good ", "skipped 2025-11-25 asks the scenario needs test_none, which the server does not have", "skipped 2025-11-25 needs the scenario needs test_other, which the server does not have",
 		"skipped 2025-11-25 nothing the scenario checked nothing", "skipped 2026-07-28 the suite has no requirements for the revision",
-		"suite-failure 2025-11-25 bad a: it broke", "suite-failure 2025-11-25 own a: Tool 'mine' not found. Available tools: add", "suite-warning 2025-11-25 bad b: it may break",
+		"suite-failure 2025-11-25 bad a: it broke", "suite-failure 2025-11-25 once a: sent Bearer ***",
+		"suite-failure 2025-11-25 own a: Tool 'mine' not found. Available tools: add", "suite-warning 2025-11-25 bad b: it may break",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

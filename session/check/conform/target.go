@@ -21,20 +21,20 @@ import (
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
-// target is the server that is tried.
+// target is the server that is tried, and how it is reached: what all connections to it share.
 type target struct {
 	sub     *check.Subject
 	cfg     config.Server
-	kind    string // of transport
-	pinned  string // the only revision to try, "" for all
-	timeout time.Duration
+	kind    string        // of transport, as configurations call it
+	pinned  string        // the only revision to try, "" for all
+	timeout time.Duration // for an answer
 	leave   time.Duration // for a process to leave by itself
 	others  time.Duration // for what it started to leave after it
 	stays   atomic.Bool   // a process had to be ended by force: those that follow are not waited for
 	leaves  atomic.Bool   // a process left something behind: what those that follow leave is not waited for
 	log     *log
-	http    *poster // nil but over Streamable HTTP
-	conns   atomic.Uint64
+	http    *poster       // nil but over Streamable HTTP
+	conns   atomic.Uint64 // connections so far: the newest one's number
 }
 
 func newTarget(sub *check.Subject, wait, leave time.Duration) (*target, error) {
@@ -56,21 +56,22 @@ func (t *target) close() {
 	}
 }
 
-// connection is one that was not opened yet.
+// connection is one that was not opened yet. The caller closes it.
 func (t *target) connection(revision string) *conn {
 	return &conn{t: t, revision: revision, number: t.conns.Add(1)}
 }
 
-// conn is one connection below the session layer: a process over stdio, a session over HTTP.
+// conn is one connection below the session layer: a process over stdio, a session over HTTP. One goroutine has it, but for exchange over HTTP
+// with frames that were made before.
 type conn struct {
 	t             *target
-	number        uint64
-	revision      string // that is spoken, or asked for
-	handshakeDone bool   // initialize was answered, or there is none
-	session       string // over HTTP, "" for none
-	given         given  // sessions that the server opened, also by a request whose answer was not looked into
-	pipe          *pipe  // nil over HTTP, and before the first message
-	ids           int
+	number        uint64                     // that the log tells connections apart by
+	revision      string                     // that is spoken, or asked for
+	handshakeDone bool                       // initialize was answered, or there is none
+	session       string                     // over HTTP, "" for none
+	given         given                      // sessions that the server opened, also by a request whose answer was not looked into
+	pipe          *pipe                      // nil over HTTP, and before the first message
+	ids           int                        // requests so far
 	leave         time.Duration              // for the process to exit by itself when its input ends; 0 is hardly any
 	begun         []string                   // the handshake, as evidence
 	offered       json.RawMessage            // capabilities of the server
@@ -78,7 +79,8 @@ type conn struct {
 	enough        func(frames [][]byte) bool // of a stream; nil where its first response is. Set by the rule that the connection belongs to
 }
 
-// silence is a request that was not answered in time.
+// silence is a request that was not answered in time. It is not a violation, and nothing more may be tried on the connection: a late answer would be
+// taken for another's.
 type silence struct{ method string }
 
 func (s *silence) Error() string { return s.method + " was not answered in time" }
@@ -86,7 +88,7 @@ func (s *silence) Error() string { return s.method + " was not answered in time"
 // isModern reports whether requests say by themselves what the client is.
 func (c *conn) isModern() bool { return c.revision >= modern }
 
-// open makes the handshake of the revision, where it has one.
+// open makes the handshake of the revision, or server/discover where it has none. The revision is then what the server answered.
 func (c *conn) open(ctx context.Context) error {
 	if c.isModern() {
 		_, err := c.discover(ctx)
@@ -102,7 +104,7 @@ func (c *conn) open(ctx context.Context) error {
 	return c.sendInitialized(ctx)
 }
 
-// initialize asks for a revision, and takes what the server answers.
+// initialize asks for a revision, and takes what the server answers: its revision, its capabilities, its session. A refusal is not an error.
 func (c *conn) initialize(ctx context.Context, revision string) (answer, error) {
 	frame := c.initializeRequest(revision)
 	a, err := c.exchange(ctx, frame)
@@ -123,6 +125,7 @@ func (c *conn) initializeRequest(revision string) []byte {
 	return jsonrpc.NewRequest(c.id(), "initialize", fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"mcphud","version":"1"}}`, revision))
 }
 
+// sendInitialized ends the handshake.
 func (c *conn) sendInitialized(ctx context.Context) error {
 	frame := jsonrpc.NewNotification("notifications/initialized", nil)
 	_, err := c.deliver(ctx, frame)
@@ -138,7 +141,7 @@ func (c *conn) recordHandshake(frame []byte, a answer) {
 	}
 }
 
-// discover sends server/discover, and reports whether the server answers it as one of the modern era.
+// discover sends server/discover, and reports whether the server answers it as one of the modern era. Any other answer is not an error.
 func (c *conn) discover(ctx context.Context) (bool, error) {
 	c.handshakeDone = true
 	frame := c.request("server/discover", nil)
@@ -179,12 +182,13 @@ func (c *conn) id() []byte {
 	return strconv.AppendInt(nil, int64(c.ids), 10)
 }
 
-// metaOf is what the modern era wants of a request; capabilities is JSON.
+// metaOf is what the modern era wants of a request, as the members of _meta without braces; capabilities is JSON.
 func metaOf(version, capabilities string) string {
 	return fmt.Sprintf(`"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientInfo":{"name":"mcphud","version":"1"},"io.modelcontextprotocol/clientCapabilities":%s`, version, capabilities)
 }
 
-// request is a good request of the revision. params is an object or nil.
+// request is a good request of the revision, with an id that was not used before. params is an object or nil. In the modern era _meta is added
+// to it, of which what params has stays.
 func (c *conn) request(method string, params []byte) []byte {
 	if !c.isModern() {
 		return jsonrpc.NewRequest(c.id(), method, params)
@@ -208,7 +212,7 @@ func (c *conn) request(method string, params []byte) []byte {
 	return jsonrpc.NewRequest(c.id(), method, with)
 }
 
-// call makes a good request and waits for the answer.
+// call makes a good request and waits for the answer, as exchange does. params is JSON, "" for none.
 func (c *conn) call(ctx context.Context, method, params string) (answer, error) {
 	var raw []byte
 	if params != "" {
@@ -217,7 +221,8 @@ func (c *conn) call(ctx context.Context, method, params string) (answer, error) 
 	return c.exchange(ctx, c.request(method, raw))
 }
 
-// exchange sends a frame and waits for whatever answers it.
+// exchange sends a frame and waits for whatever answers it: over a pipe the first response, whatever its id, so that nothing may be on its way there.
+// The first message is given the time to start as well. The error is a silence where nothing came in time.
 func (c *conn) exchange(ctx context.Context, frame []byte, change ...func(*http.Request)) (answer, error) {
 	env, _ := jsonrpc.Scan(frame) // it may be wrong on purpose
 	patience := c.t.timeout
@@ -234,14 +239,14 @@ func (c *conn) exchange(ctx context.Context, frame []byte, change ...func(*http.
 		return answer{}, err
 	}
 	before := c.pipe.framesSoFar()
-	if err := c.write(ctx, frame, env); err != nil {
+	if err := c.pipe.write(ctx, frame, env); err != nil {
 		return answer{}, c.timeoutAsSilence(ctx, err, env.Method)
 	}
 	a, err := c.pipe.response(ctx, before, nil)
 	return a, c.timeoutAsSilence(ctx, err, env.Method)
 }
 
-// timeoutAsSilence turns the end of an exchange's timeout into a silence, and leaves other errors as they are.
+// timeoutAsSilence turns the end of an exchange's timeout into a silence, and leaves other errors as they are. ctx is that with the timeout.
 func (c *conn) timeoutAsSilence(ctx context.Context, err error, method string) error {
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		if method == "" {
@@ -265,7 +270,7 @@ func (c *conn) deliver(ctx context.Context, frame []byte, change ...func(*http.R
 	}
 	before := c.pipe.framesSoFar()
 	env, _ := jsonrpc.Scan(frame)
-	if err := c.write(ctx, frame, env); err != nil {
+	if err := c.pipe.write(ctx, frame, env); err != nil {
 		return answer{}, c.timeoutAsSilence(ctx, err, env.Method)
 	}
 	if !c.handshakeDone {
@@ -273,7 +278,7 @@ func (c *conn) deliver(ctx context.Context, frame []byte, change ...func(*http.R
 	}
 	fence := c.harmlessRequest()
 	sent, _ := jsonrpc.Scan(fence)
-	if err := c.write(ctx, fence, sent); err != nil {
+	if err := c.pipe.write(ctx, fence, sent); err != nil {
 		return answer{}, c.timeoutAsSilence(ctx, err, sent.Method)
 	}
 	if _, err := c.pipe.response(ctx, before, func(e jsonrpc.Envelope) bool { return jsonrpc.SameID(e.ID, sent.ID) }); err != nil {
@@ -288,7 +293,7 @@ func (c *conn) deliver(ctx context.Context, frame []byte, change ...func(*http.R
 	return a, err
 }
 
-// settle is how long an answer may come after that to a later request.
+// settle is how long an answer may come after that to a later request: servers that answer from several threads do not keep the order.
 const settle = 300 * time.Millisecond
 
 // harmlessRequest returns a request that every server of the revision answers: ping, or server/discover.
@@ -307,7 +312,7 @@ func (c *conn) lostErr() error {
 	return c.pipe.lostErr()
 }
 
-// dial opens the pipe with the first message.
+// dial opens the pipe with the first message. The error says too that it was open and ended.
 func (c *conn) dial(ctx context.Context) error {
 	if c.pipe != nil {
 		return c.pipe.lostErr()
@@ -325,13 +330,22 @@ func (c *conn) dial(ctx context.Context) error {
 		}, GracePeriod: c.leaveGrace(),
 	})
 	if err == nil {
-		err = tr.Start(ctx, p)
+		err = c.begin(ctx, p, tr)
 	}
 	if err != nil {
 		return failure.Wrap(err, c.t.sub.Server, "connecting")
 	}
-	c.pipe, p.tr = p, tr
 	return nil
+}
+
+// begin starts a transport that delivers to p. Both are in place before it does: a server may ask something at once, and is answered.
+func (c *conn) begin(ctx context.Context, p *pipe, tr transport.Transport) error {
+	c.pipe, p.tr = p, tr
+	err := tr.Start(ctx, p)
+	if err != nil {
+		c.pipe = nil // the next message tries again
+	}
+	return err
 }
 
 // hardly is the time for what is not waited for any more.
@@ -351,6 +365,7 @@ func (c *conn) leaveGrace() transport.GracePeriod {
 	return g
 }
 
+// authorizer is that of the session, nil for none: a nil pointer in the interface would not be.
 func (t *target) authorizer() transport.Authorizer {
 	if a := t.sub.Session.Authorizer(); a != nil {
 		return a
@@ -358,7 +373,8 @@ func (t *target) authorizer() transport.Authorizer {
 	return nil
 }
 
-// close ends the connection. Over HTTP the sessions that it opened are ended as well.
+// close ends the connection. Over HTTP the sessions that it opened are ended as well, in one second for all of them: a server that does not answer
+// keeps them. It may be called again.
 func (c *conn) close() {
 	if c.pipe != nil {
 		_ = c.pipe.tr.Close() // nothing of it is needed any more
@@ -371,12 +387,13 @@ func (c *conn) close() {
 	c.session = ""
 }
 
-// given are session ids of a server.
+// given are session ids of a server, at most maxEvents.
 type given struct {
 	mu  sync.Mutex
 	ids []string
 }
 
+// add keeps an id; "" is none.
 func (g *given) add(id string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -385,6 +402,7 @@ func (g *given) add(id string) {
 	}
 }
 
+// take returns the ids, and keeps them no longer.
 func (g *given) take() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

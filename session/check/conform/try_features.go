@@ -10,7 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 )
 
-// features try the rules of tools, resources, prompts and utilities.
+// features try the rules of tools, resources, prompts and utilities. What exists is what the subject listed before; what does not is missing.
 var features = []trial{
 	{"unknown-tool", shared, tryUnknownTool},
 	{"unknown-resource", shared, tryUnknownResource},
@@ -28,7 +28,7 @@ var features = []trial{
 	{"progress", shared, tryProgress},
 }
 
-// missing is a name that nothing has.
+// missing is a name that no tool, prompt or resource has.
 const missing = "mcphud-does-not-exist"
 
 func tryUnknownTool(p *probe) error {
@@ -77,7 +77,7 @@ func tryUnknownPrompt(p *probe) error {
 	return expectError(a, "prompts/get of an unknown prompt", -32602)
 }
 
-// requiredPrompt is a prompt with an argument that has to be given.
+// requiredPrompt is the first prompt with an argument that has to be given; ok is false where none has.
 func (p *probe) requiredPrompt() (prompt offer.Item, ok bool) {
 	for _, it := range p.sub.Prompts {
 		for _, arg := range it.Args {
@@ -104,9 +104,10 @@ func tryMissingArgument(p *probe) error {
 	return expectError(a, "prompts/get of "+it.Name+" without its arguments", -32602)
 }
 
-// maxTried is how many items of one kind are tried.
+// maxTried is how many items of one kind are tried: those after them are as a rule made by the same code, and each costs the server.
 const maxTried = 20
 
+// tryPrompts gets each prompt. One with arguments may refuse the values, which are made up; one without has no reason to.
 func tryPrompts(p *probe) error {
 	if err := p.require("prompts"); err != nil {
 		return err
@@ -139,6 +140,7 @@ func tryPrompts(p *probe) error {
 	return failed
 }
 
+// tryResources reads each resource. One that wants a capability of the client (-32021) is not at fault.
 func tryResources(p *probe) error {
 	if err := p.require("resources"); err != nil {
 		return err
@@ -165,6 +167,8 @@ func tryResources(p *probe) error {
 	return failed
 }
 
+// tryTools calls each tool that may be called. Any response will do, also an error: the arguments are made up. A result without content is
+// right for a task, and for one that waits for input.
 func tryTools(p *probe) error {
 	if _, _, err := p.tool(nil); err != nil {
 		return err
@@ -197,7 +201,8 @@ func tryTools(p *probe) error {
 	return nil
 }
 
-// completionParams is the reference and argument of something that can be completed.
+// completionParams is the reference and argument of something that can be completed, as JSON: the first argument of a prompt, or else the first
+// variable of a template, without its operator and modifier (RFC 6570). It is "" where there is neither.
 func (p *probe) completionParams() string {
 	for _, it := range p.sub.Prompts {
 		if len(it.Args) > 0 {
@@ -252,6 +257,7 @@ func tryCompletionRefused(p *probe) error {
 	return expectError(a, "completion/complete for an unknown prompt", -32602)
 }
 
+// tryLevelSet sets each level, the quietest of use last: the session's own connection may share it.
 func tryLevelSet(p *probe) error {
 	if err := p.require("logging"); err != nil {
 		return err
@@ -310,7 +316,7 @@ func tryCancel(p *probe) error {
 	env, _ := jsonrpc.Scan(frame)
 	cancel := string(jsonrpc.NewNotification("notifications/cancelled", fmt.Appendf(nil, `{"requestId":%s,"reason":"mcphud tries it"}`, env.ID)))
 	if p.http == nil {
-		if err := c.write(p.ctx, frame, env); err != nil {
+		if err := c.pipe.write(p.ctx, frame, env); err != nil {
 			return err
 		}
 		p.record(string(frame), answer{}, nil)
@@ -344,6 +350,8 @@ func tryCancel(p *probe) error {
 	return expectResult(a, "a request after a cancellation")
 }
 
+// tryProgress calls a tool with a token, which may be text or a number. Progress is up to the server; what comes has the token, and grows. The call
+// is made without one first: what fails by itself says nothing of tokens.
 func tryProgress(p *probe) error {
 	name, args, err := p.tool(nil)
 	if err != nil {
@@ -368,7 +376,7 @@ func tryProgress(p *probe) error {
 			if env.Method != "notifications/progress" {
 				continue
 			}
-			if got := string(jsonrpc.Get(env.Params, "progressToken")); got != token {
+			if got := string(jsonrpc.Get(env.Params, "progressToken")); !jsonrpc.SameID([]byte(got), []byte(token)) {
 				return newViolation("progress for token %s, which is %s", got, token)
 			}
 			var now float64

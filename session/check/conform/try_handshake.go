@@ -9,7 +9,9 @@ import (
 	"github.com/mcphud/mcphud/session/check/rules"
 )
 
-// handshake try the rules of initialize, which the modern era does not have.
+// handshake try the rules of initialize, which the modern era does not have. Each has a connection of its own: a second initialize on one is
+// itself a trial.
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
 var handshake = []trial{
 	{"version-supported", alone, tryVersionSupported},
 	{"version-offered", alone, tryVersionUnknown},
@@ -21,6 +23,7 @@ var handshake = []trial{
 	{"probe-survived", alone, tryProbeSurvived},
 }
 
+// initialize is the first message of a connection as a frame, with capabilities as JSON: for those that change something about it.
 func initialize(c *conn, revision, capabilities string) string {
 	return string(jsonrpc.NewRequest(c.id(), "initialize", fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"mcphud","version":"1"}}`, revision, capabilities)))
 }
@@ -46,6 +49,7 @@ func tryVersionSupported(p *probe) error {
 	return nil
 }
 
+// tryVersionUnknown asks for revisions that are none, an old one and one to come. A server answers with one that it has, and does not refuse.
 func tryVersionUnknown(p *probe) error {
 	for _, asked := range []string{absurd, "2999-01-01"} {
 		c := p.newConn()
@@ -63,6 +67,7 @@ func tryVersionUnknown(p *probe) error {
 	return nil
 }
 
+// tryVersionNewest asks for a revision to come: what a server offers then is the newest that it has.
 func tryVersionNewest(p *probe) error {
 	a, err := p.initialize(p.conn, "2999-01-01")
 	if err != nil {
@@ -110,6 +115,8 @@ func tryUnknownCapability(p *probe) error {
 	return expectResult(a, "initialize with unknown capabilities")
 }
 
+// tryBeforeInitialize asks for a list too early. Whether that is answered is up to the server; initialize has to work after it. Over HTTP that is
+// another client's, for the first one has no session.
 func tryBeforeInitialize(p *probe) error {
 	c := p.conn
 	what := "tools/list before initialize"
@@ -129,6 +136,7 @@ func tryBeforeInitialize(p *probe) error {
 	return expectResult(a, "initialize after "+what)
 }
 
+// tryInitializeAgain makes the handshake twice. The second may be refused or served, and the server has to go on.
 func tryInitializeAgain(p *probe) error {
 	if err := p.conn.open(p.ctx); err != nil {
 		return err
@@ -149,6 +157,8 @@ func tryInitializeAgain(p *probe) error {
 	return expectResult(a, "ping after a second initialize")
 }
 
+// tryProbeSurvived asks server/discover first, as clients of both eras do. A server that ends is lost to them; one that says nothing costs them the
+// time until they give up, unless it answers once initialize came.
 func tryProbeSurvived(p *probe) error {
 	c := p.conn
 	a, err := p.exchange(`{"jsonrpc":"2.0","id":"probe","method":"server/discover","params":{"_meta":{` + metaOf(modern, "{}") + `}}}`)

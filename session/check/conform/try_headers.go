@@ -1,10 +1,12 @@
 package conform
 
 import (
+	"context"
 	"net/http"
 )
 
-// mirrored try the rules of headers that repeat the body.
+// mirrored try the rules of headers that repeat the body, which proxies read in its place: a server that does not compare them lets one request
+// pass a proxy as another.
 var mirrored = []trial{
 	{"header-version", shared, tryHeaderVersion},
 	{"header-method", shared, tryHeaderMethod},
@@ -13,7 +15,8 @@ var mirrored = []trial{
 	{"unbuffered", shared, tryUnbuffered},
 }
 
-// tryMismatches makes a request with each of some changes of its headers, all of which have to be refused.
+// tryMismatches makes a request with each of some changes of its headers, all of which have to be refused: with the error -32020 and status 400.
+// changes are by what they do, for people, and made in the given order, so that the first finding is the same in each run.
 func (p *probe) tryMismatches(method, params string, changes map[string]func(*http.Request), order ...string) error {
 	for _, what := range order {
 		a, err := p.exchange(p.request(method, params), changes[what])
@@ -44,7 +47,8 @@ func tryHeaderMethod(p *probe) error {
 	}, "with Mcp-Method prompts/get", "without Mcp-Method")
 }
 
-// namedRequest returns a read-only request that has an Mcp-Name.
+// namedRequest returns a read-only request that has an Mcp-Name. It is about something that does not exist: a server that does not compare
+// headers finds nothing to do.
 func (p *probe) namedRequest() (method, params string, err error) {
 	switch {
 	case p.declares("prompts"):
@@ -68,6 +72,7 @@ func tryHeaderName(p *probe) error {
 	}, "with another Mcp-Name", "without Mcp-Name")
 }
 
+// tryHeaderEncoded writes a name in base64 that need not be: a server has to read either. Whether it then finds what is named is not asked.
 func tryHeaderEncoded(p *probe) error {
 	method, params, err := p.namedRequest()
 	if err != nil {
@@ -85,6 +90,7 @@ func tryHeaderEncoded(p *probe) error {
 	return nil
 }
 
+// tryUnbuffered looks at the first answer that is a stream: proxies keep one back that does not say that they must not.
 func tryUnbuffered(p *probe) error {
 	a, err := p.exchange(string(p.conn.harmlessRequest()))
 	if err != nil {
@@ -107,9 +113,11 @@ func tryUnbuffered(p *probe) error {
 
 // subscriptionHead opens a subscription, and returns the head of its answer. The stream is closed.
 func (p *probe) subscriptionHead() (http.Header, error) {
-	resp, _, err := p.conn.start(p.ctx, http.MethodPost, p.conn.request("subscriptions/listen", []byte(`{"notifications":{"toolsListChanged":true}}`)), nil)
+	ctx, cancel := context.WithTimeout(p.ctx, p.timeout)
+	defer cancel()
+	resp, asked, err := p.conn.start(ctx, http.MethodPost, p.conn.request("subscriptions/listen", []byte(`{"notifications":{"toolsListChanged":true}}`)), nil)
 	if err != nil {
-		return nil, err
+		return nil, p.conn.timeoutAsSilence(ctx, err, asked.Method)
 	}
 	_ = resp.Body.Close()
 	return resp.Header, nil

@@ -2,12 +2,12 @@ package conform
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
@@ -17,7 +17,8 @@ import (
 	"github.com/mcphud/mcphud/session/wire/sse"
 )
 
-// streamable try the rules of Streamable HTTP, in both eras.
+// streamable try the rules of Streamable HTTP, in both eras. What a status says is judged before what the body says: proxies and frameworks
+// before a server answer without one.
 var streamable = []trial{
 	{"origin", shared, tryOrigin},
 	{"host", shared, tryHost},
@@ -36,6 +37,8 @@ var streamable = []trial{
 	{"resumption", shared, tryResumption},
 }
 
+// tryOrigin asks as a page of a foreign origin would.
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
 func tryOrigin(p *probe) error {
 	a, err := p.exchange(string(p.conn.harmlessRequest()), set("Origin", "http://mcphud-elsewhere.example"))
 	if err != nil {
@@ -50,6 +53,8 @@ func tryOrigin(p *probe) error {
 	return newViolation("a request with Origin http://mcphud-elsewhere.example: %s", a.summary())
 }
 
+// tryHost asks with a foreign Host: a page whose name was made to lead to this machine sends one (DNS rebinding). Elsewhere a name is what proxies
+// tell servers apart by, and a foreign one says nothing.
 func tryHost(p *probe) error {
 	if listen.ReachOf(p.http.url) != listen.Machine {
 		return skip("the server is not on this machine")
@@ -96,6 +101,7 @@ func tryAnswerType(p *probe) error {
 	return expectResult(a, "a request")
 }
 
+// tryAccepted sends a notification that a server need not know, and that does nothing where it does: nobody made the request that it cancels.
 func tryAccepted(p *probe) error {
 	method := "notifications/mcphud-unknown"
 	if !p.conn.isModern() {
@@ -178,7 +184,7 @@ func tryHeaderCase(p *probe) error {
 	return expectResult(a, "a POST with names of headers in lower case")
 }
 
-// settled is how long a stream may take to end.
+// settled is how long a stream may take to end once its response was there: the specification says that it should, and not when.
 const settled = 2 * time.Second
 
 func tryStreamEnds(p *probe) error {
@@ -191,28 +197,35 @@ func tryStreamEnds(p *probe) error {
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, p.timeout)
 	defer cancel()
-	resp, _, err := p.conn.start(ctx, http.MethodPost, p.conn.harmlessRequest(), nil)
+	resp, asked, err := p.conn.start(ctx, http.MethodPost, p.conn.harmlessRequest(), nil)
 	if err != nil {
-		return err
+		return p.conn.timeoutAsSilence(ctx, err, asked.Method)
 	}
 	defer resp.Body.Close()
 	r := sse.NewReader(resp.Body, maxBody, maxBody)
-	var late *time.Timer
+	answered := false
+	var overdue atomic.Bool
 	for {
 		e, err := r.Next()
-		if late != nil && !late.Stop() {
+		switch {
+		case overdue.Load():
 			return newViolation("the stream was still open %v after the response", settled)
-		}
-		if err != nil {
+		case err != nil && !answered && ctx.Err() != nil:
+			return p.conn.timeoutAsSilence(ctx, err, asked.Method)
+		case err != nil:
 			return nil // it ended, in whatever way
+		case answered:
+			continue // what else is said in that time is for the rules about messages
 		}
 		if env, _ := jsonrpc.Scan(e.Data); env.Result != nil || env.Error != nil {
-			late = time.AfterFunc(settled, cancel)
+			answered = true
+			defer time.AfterFunc(settled, func() { overdue.Store(true); cancel() }).Stop()
 		}
 	}
 }
 
-// start sends a request and leaves the answer to be read.
+// start sends a request and leaves the answer to be read: the body of the response is the caller's to close, and ctx bounds it as well. frame is
+// nil for a request without a body, which then asks for a stream. It returns frame's envelope.
 func (c *conn) start(ctx context.Context, method string, frame []byte, change func(*http.Request)) (*http.Response, jsonrpc.Envelope, error) {
 	env, _ := jsonrpc.Scan(frame)
 	var body io.Reader
@@ -239,7 +252,8 @@ func (c *conn) start(ctx context.Context, method string, frame []byte, change fu
 	return resp, env, nil
 }
 
-// firstMessage sends a request, and returns the first message that answers it. The stream is closed.
+// firstMessage sends a request, and returns the first message that answers it, of a body that is not a stream at most maxPlain bytes. The stream is
+// closed, which ends a subscription.
 func (p *probe) firstMessage(frame []byte, env jsonrpc.Envelope) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(p.ctx, p.timeout)
 	defer cancel()
@@ -264,6 +278,7 @@ func (p *probe) firstMessage(frame []byte, env jsonrpc.Envelope) ([]byte, error)
 	return e.Data, nil
 }
 
+// media is the type of a response's body without its parameters, in lower case, "" where it has none that can be read.
 func media(resp *http.Response) string {
 	m, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	return m
@@ -303,7 +318,7 @@ func tryVersionHeader(p *probe) error {
 	return newViolation("a request with MCP-Protocol-Version %s: %s", absurd, a.summary())
 }
 
-// eventIDAnswers returns two answers whose events have ids.
+// eventIDAnswers returns two answers whose events have ids, each of a stream of its own. The error is a skip where events have none.
 func (p *probe) eventIDAnswers() (first, second answer, err error) {
 	if first, err = p.exchange(string(p.conn.harmlessRequest())); err == nil {
 		second, err = p.exchange(string(p.conn.harmlessRequest()))
@@ -333,6 +348,7 @@ func tryEventIDs(p *probe) error {
 	return nil
 }
 
+// tryResumption asks to resume one of two streams that are over: what was said on the other must not come. A server that resumes nothing says so.
 func tryResumption(p *probe) error {
 	first, second, err := p.eventIDAnswers()
 	if err != nil {
@@ -353,11 +369,11 @@ func tryResumption(p *probe) error {
 	case resp.StatusCode != http.StatusOK || media(resp) != "text/event-stream":
 		return newViolation("GET with Last-Event-ID %q: %s", last, resp.Status)
 	}
-	time.AfterFunc(settle, cancel)
+	defer time.AfterFunc(settle, cancel).Stop() // the stream may stay open for what the server says by itself
 	r := sse.NewReader(resp.Body, maxBody, maxBody)
 	for {
 		e, err := r.Next()
-		if errors.Is(err, io.EOF) || ctx.Err() != nil || err != nil {
+		if err != nil {
 			return nil
 		}
 		if env, _ := jsonrpc.Scan(e.Data); env.ID != nil && jsonrpc.SameID(env.ID, second.env.ID) {

@@ -29,7 +29,7 @@ var families = []struct{ capability, method, member string }{
 	{"resources", "resources/templates/list", "resourceTemplates"},
 }
 
-// declaredLists returns the methods of the lists that the server declares.
+// declaredLists returns the methods of the lists that the server declares; resources declare that of templates as well.
 func (p *probe) declaredLists() (out []string) {
 	for _, f := range families {
 		if p.declares(f.capability) {
@@ -61,7 +61,7 @@ func (p *probe) workingLists() (out []string, err error) {
 	return out, nil
 }
 
-// firstListOr returns the method of the first list that works, or other.
+// firstListOr returns the method of the first list that works, or other. It is for trials that need a request with a result: a list changes nothing.
 func (p *probe) firstListOr(other string) string {
 	for _, m := range p.declaredLists() {
 		if p.goodRequest(m, "{}") == nil {
@@ -111,6 +111,7 @@ func tryDeclared(p *probe) error {
 	return nil
 }
 
+// tryUndeclared asks for what is not declared. An empty list is what some frameworks answer for all that they could have, and harms nobody.
 func tryUndeclared(p *probe) error {
 	var empty []string
 	any := false
@@ -192,7 +193,16 @@ func tryCursorRefused(p *probe) error {
 	return nil
 }
 
-// pagedList returns the method of a list with more than one page, and the cursor of the second; "" for none.
+// nextCursor is the cursor of the page after an answer, as JSON, "" where that is the last. Some servers write null for none, which the schema
+// refuses and every client understands.
+func nextCursor(a answer) string {
+	if c := string(jsonrpc.Get(a.result(), "nextCursor")); c != "null" {
+		return c
+	}
+	return ""
+}
+
+// pagedList returns the method of a list with more than one page, and the cursor of the second, as JSON. The error is a skip where no list has one.
 func (p *probe) pagedList() (method, cursor string, err error) {
 	all, err := p.workingLists()
 	if err != nil {
@@ -203,8 +213,8 @@ func (p *probe) pagedList() (method, cursor string, err error) {
 		if err != nil {
 			return "", "", err
 		}
-		if c := jsonrpc.Get(a.result(), "nextCursor"); c != nil && string(c) != "null" {
-			return m, string(c), nil
+		if c := nextCursor(a); c != "" {
+			return m, c, nil
 		}
 	}
 	return "", "", skip("no list has a second page")
@@ -233,7 +243,7 @@ func tryCursorStable(p *probe) error {
 	return nil
 }
 
-// itemNames returns the names, or URIs, of the items of a page.
+// itemNames returns the names, or URIs, of the items of a page, as JSON, nil for an item without one. They are parts of result.
 func (p *probe) itemNames(method string, result []byte) (out [][]byte) {
 	for _, f := range families {
 		if f.method != method {
@@ -253,7 +263,7 @@ func (p *probe) itemNames(method string, result []byte) (out [][]byte) {
 	return out
 }
 
-// Bounds of a list.
+// Bounds of a list: one that goes on beyond them does not end.
 const (
 	maxPages = 500
 	maxItems = 50_000
@@ -283,23 +293,25 @@ func tryPagesEnd(p *probe) error {
 				}
 				items[string(n)] = true
 			}
-			next := jsonrpc.Get(a.result(), "nextCursor")
-			if next == nil || string(next) == "null" {
+			next := nextCursor(a)
+			if next == "" {
 				break
 			}
-			if seen[string(next)] || pages == maxPages || len(items) > maxItems {
+			if seen[next] || pages == maxPages || len(items) > maxItems {
 				return newViolation("%s goes on after %d pages, with cursor %s", m, pages, next)
 			}
-			seen[string(next)] = true
-			params = `{"cursor":` + string(next) + `}`
+			seen[next] = true
+			params = `{"cursor":` + next + `}`
 		}
-		if repeated != "" {
+		if repeated != "" { // items without a name are another rule
 			return violatedAs(check.Warning, "%s has %s twice", m, repeated)
 		}
 	}
 	return nil
 }
 
+// tryOrder reads the first page of the tools three times. Models are told the tools in that order, and a provider's cache of a prompt is lost
+// with any other. As many tools in another order, or one in the place of another, are a violation; fewer or more are a server that changes.
 func tryOrder(p *probe) error {
 	if err := p.require("tools"); err != nil {
 		return err

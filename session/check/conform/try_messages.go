@@ -46,7 +46,7 @@ func tryPing(p *probe) error {
 	return nil
 }
 
-// nobody is a method that no server has.
+// nobody is a method that no server has, nor passes on.
 const nobody = "mcphud/no-such-method"
 
 func tryUnknownMethod(p *probe) error {
@@ -85,7 +85,8 @@ func tryInvalidParams(p *probe) error {
 	return expectError(a, method+" "+params, -32602)
 }
 
-// tryMalformed sends something that is not a message. A server may well ignore it; it must go on. Over HTTP it has to say so.
+// tryMalformed sends something that is not a message. A server should say so: over HTTP a status that is not a success does, over pipes the error
+// with one of codes. The id of that is not looked at, which nobody can know where the message has none. That the server goes on is seen by deliver.
 func (p *probe) tryMalformed(frame, what string, codes ...int64) error {
 	a, err := p.exchangeUnchecked(frame)
 	if err != nil {
@@ -123,7 +124,7 @@ func tryOtherVersion(p *probe) error {
 	return nil
 }
 
-// withID is a good request with an id of its own.
+// withID is a good request with an id, given as JSON.
 func (p *probe) withID(id string) string {
 	frame := p.conn.harmlessRequest()
 	with, err := jsonrpc.Update(frame, jsonrpc.Set([]byte(id), "id"))
@@ -133,11 +134,13 @@ func (p *probe) withID(id string) string {
 	return string(with)
 }
 
+// The ids that are tried: what servers that keep them as text or as a float confuse. 2^53-1 is the largest that each JSON library keeps.
 func tryStrings(p *probe) error { return p.tryIDs(`"a"`, `"7"`, `""`, `"ü ✓ 😀"`, `"0e0"`) }
 func tryNumbers(p *probe) error { return p.tryIDs(`0`, `-1`, `4294967296`) }
 func tryLarge(p *probe) error   { return p.tryIDs(`9007199254740991`) }
 
-// tryIDs makes requests with ids, each of which has to be that of its answer.
+// tryIDs makes requests with ids, given as JSON, each of which has to be that of its answer, in whatever spelling. Other escapes and 1.0 for 1 are
+// the same id.
 func (p *probe) tryIDs(ids ...string) error {
 	for _, id := range ids {
 		a, err := p.exchange(p.withID(id))
@@ -204,6 +207,7 @@ func tryExtraMembers(p *probe) error {
 	return nil
 }
 
+// tryConcurrent sends many requests before the first answer can have come. Each has to be answered under its own id; in which order is up to the server.
 func tryConcurrent(p *probe) error {
 	const many = 20
 	if p.http != nil {
@@ -239,18 +243,19 @@ func tryConcurrent(p *probe) error {
 		frame := p.conn.harmlessRequest()
 		env, _ := jsonrpc.Scan(frame)
 		want[string(env.ID)] = true
-		if err := p.conn.write(p.ctx, frame, env); err != nil {
+		if err := p.conn.pipe.write(p.ctx, frame, env); err != nil {
 			return err
 		}
 	}
+	isAnswer := func(e jsonrpc.Envelope) bool { return e.Result != nil || e.Error != nil } // a refusal is one, as it is over HTTP
 	for len(want) > 0 {
-		_, err := p.wait(mark, func(e jsonrpc.Envelope) bool { return want[string(e.ID)] && e.Result != nil })
+		_, err := p.wait(mark, func(e jsonrpc.Envelope) bool { return want[string(e.ID)] && isAnswer(e) })
 		if err != nil {
 			return fmt.Errorf("of %d requests at a time, %d were not answered: %w", many, len(want), err)
 		}
 		_, envs := p.conn.pipe.framesAfter(mark)
 		for _, e := range envs {
-			if e.Result != nil {
+			if isAnswer(e) {
 				delete(want, string(e.ID))
 			}
 		}

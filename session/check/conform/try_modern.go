@@ -45,7 +45,7 @@ func tryDiscover(p *probe) error {
 	return nil
 }
 
-// badRequest adds what HTTP says to a refusal.
+// badRequest says what is wrong with the status of a refusal: over HTTP it has to be 400, where a proxy sees it too.
 func (p *probe) badRequest(a answer, what string) error {
 	if p.http != nil && a.status != http.StatusBadRequest {
 		return newViolation("%s: %s, not status 400", what, a.summary())
@@ -53,7 +53,7 @@ func (p *probe) badRequest(a answer, what string) error {
 	return nil
 }
 
-// modernRequest is a request of the modern era whose _meta is given.
+// modernRequest is a request of the modern era whose _meta is given, as members of an object: that of a good request is metaOf.
 func (p *probe) modernRequest(method, meta string) string {
 	return string(jsonrpc.NewRequest(p.conn.id(), method, []byte(`{"_meta":{`+meta+`}}`)))
 }
@@ -107,6 +107,8 @@ func tryMetaRequired(p *probe) error {
 	return p.badRequest(a, what)
 }
 
+// tryStateless makes a request as the first on a connection. Where it fails it is made again on another, after server/discover: only a difference
+// between the two says that the server waits for something.
 func tryStateless(p *probe) error {
 	p.conn.handshakeDone, p.conn.offered = true, p.sub.Capabilities
 	method := "server/discover"
@@ -171,7 +173,8 @@ func tryModernLevel(p *probe) error {
 	return expectError(a, method+" with logLevel \"mcphud\"", -32602)
 }
 
-// listen opens a subscription and returns the first message of it, and ends it.
+// listen opens a subscription and returns the first message of it, and ends it. filter is JSON. Over a pipe other messages may come before, which
+// are told apart by the subscription's id in _meta; over HTTP the stream has no others.
 func (p *probe) listen(filter string) (first []byte, err error) {
 	c := p.conn
 	frame := c.request("subscriptions/listen", []byte(`{"notifications":`+filter+`}`))
@@ -184,7 +187,7 @@ func (p *probe) listen(filter string) (first []byte, err error) {
 		return p.firstMessage(frame, env)
 	}
 	mark := c.pipe.framesSoFar()
-	if err := c.write(p.ctx, frame, env); err != nil {
+	if err := c.pipe.write(p.ctx, frame, env); err != nil {
 		return nil, err
 	}
 	a, err := p.wait(mark, func(e jsonrpc.Envelope) bool {
@@ -197,13 +200,12 @@ func (p *probe) listen(filter string) (first []byte, err error) {
 	return a.frame, err
 }
 
-// readAcknowledgement opens a subscription, and returns the params of its first message, which has to be the acknowledgement.
+// readAcknowledgement opens a subscription, and returns the params of its first message, which has to be the acknowledgement. A server without
+// the method has no subscriptions, which is a skip.
 func (p *probe) readAcknowledgement(filter string) (params []byte, err error) {
-	a, err := p.call("server/discover", "")
-	if err != nil {
+	if _, err := p.call("server/discover", ""); err != nil {
 		return nil, err
 	}
-	_ = a
 	first, err := p.listen(filter)
 	if err != nil {
 		return nil, err
@@ -256,6 +258,7 @@ func trySubscriptionFilter(p *probe) error {
 	return nil
 }
 
+// tryFallback begins as a client of the older era does: a server that has left it behind says which revision to use, so that a person can act on it.
 func tryFallback(p *probe) error {
 	c := p.connection(rev2511)
 	p.opened = append(p.opened, c)

@@ -8,7 +8,9 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 )
 
-// sessions try the rules of sessions over HTTP, which the modern era does not have.
+// sessions try the rules of sessions over HTTP, which the modern era does not have. A server need not have any: then nothing is tried, but that it
+// stays so.
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
 var sessions = []trial{
 	{"session-id", shared, trySessionID},
 	{"session-absent", shared, trySessionAbsent},
@@ -19,6 +21,7 @@ var sessions = []trial{
 
 var noSession = skip("the server has no sessions")
 
+// trySessionID looks at the ids of two sessions. One of fewer than 16 characters has no room for 64 random bits as digits of base 16.
 func trySessionID(p *probe) error {
 	if p.conn.session == "" {
 		return noSession
@@ -74,6 +77,7 @@ func trySessionUnknown(p *probe) error {
 	return newViolation("a request with an unknown Mcp-Session-Id: %s", a.summary())
 }
 
+// trySessionDelete ends a session that was opened for it, and uses it again. A server may refuse to have sessions ended by clients, with status 405.
 func trySessionDelete(p *probe) error {
 	if p.conn.session == "" {
 		return noSession

@@ -16,6 +16,7 @@ var pipes = []trial{
 	{"pretty-printed", shared, tryOneLine},
 }
 
+// tryExits ends the input of a process, which has its whole time to leave here, whatever those before it did.
 func tryExits(p *probe) error {
 	p.conn.leave = p.leave
 	if err := p.conn.open(p.ctx); err != nil {
@@ -35,6 +36,8 @@ func tryExits(p *probe) error {
 	return nil
 }
 
+// tryStdout makes the requests at which servers write something of their own, and looks at all that came. What is JSON and no message belongs to
+// another rule: see check.NoMessage.
 func tryStdout(p *probe) error {
 	c := p.conn
 	if err := c.open(p.ctx); err != nil {
@@ -52,8 +55,8 @@ func tryStdout(p *probe) error {
 			return newViolation("a line on standard output is not a message: %.60q", frames[i])
 		}
 	}
-	if b := c.pipe.broken; len(b) > 0 {
-		return newViolation("output that could not be read: %s", b[0])
+	if err := c.pipe.brokenErr(); err != nil {
+		return newViolation("output that could not be read: %s", err.Error()) // as text: an error would be taken for one of the trial
 	}
 	return nil
 }

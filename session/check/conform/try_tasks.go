@@ -11,7 +11,9 @@ import (
 	ext "github.com/mcphud/mcphud/session/offer/tasks"
 )
 
-// tasks try the rules of tasks: those of 2025-11-25, which are experimental, and the extension of the modern era.
+// tasks try the rules of tasks: those of 2025-11-25, which are experimental, and the extension of the modern era. Which of the two a trial is about
+// conform.yaml says by since and until; those without either try both.
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
 var tasks = []trial{
 	{"task-unknown", shared, tryTaskUnknown},
 	{"task-undeclared", shared, tryTaskUndeclared},
@@ -33,7 +35,7 @@ func (p *probe) requireTasks() error {
 	return p.require("tasks")
 }
 
-// taskRequest makes a request about tasks, with the capability that a client has to declare for it.
+// taskRequest makes a request about tasks, with the capability that a client has to declare for it: in the modern era each request does.
 func (p *probe) taskRequest(method, params string) (answer, error) {
 	if !p.conn.isModern() {
 		return p.call(method, params)
@@ -105,7 +107,8 @@ func tryTaskList(p *probe) error {
 	return expectError(a, "tasks/list with a cursor that was never given", -32602)
 }
 
-// taskSupport returns the taskSupport of tools by their names, without those that do not say.
+// taskSupport returns the taskSupport of tools by their names, without those that do not say, which is "forbidden". It reads the list again: what
+// the session keeps of a tool does not have it.
 func (p *probe) taskSupport() (map[string]string, error) {
 	all, params := map[string]string{}, "{}"
 	for range maxPages {
@@ -119,20 +122,21 @@ func (p *probe) taskSupport() (map[string]string, error) {
 			}
 			return true
 		})
-		next := jsonrpc.Get(a.result(), "nextCursor")
-		if next == nil {
+		next := nextCursor(a)
+		if next == "" {
 			break
 		}
-		params = `{"cursor":` + string(next) + `}`
+		params = `{"cursor":` + next + `}`
 	}
 	return all, nil
 }
 
-// callParams is the params of a call.
+// callParams is the params of a call; args is JSON, and more is further members with a comma before each.
 func callParams(name, args, more string) string {
 	return `{"name":` + string(jsonrpc.Quote(name)) + `,"arguments":` + args + more + `}`
 }
 
+// tryTaskLife makes one call as a task, and follows it to its end. A task that takes longer than the time for an answer has no verdict.
 func tryTaskLife(p *probe) error {
 	if err := p.requireTasks(); err != nil {
 		return err
@@ -227,16 +231,18 @@ func (p *probe) findInTaskList(id string) error {
 		if found {
 			return nil
 		}
-		next := jsonrpc.Get(a.result(), "nextCursor")
-		if next == nil {
+		next := nextCursor(a)
+		if next == "" {
 			return newViolation("tasks/list does not have a task that tasks/get has")
 		}
-		params = `{"cursor":` + string(next) + `}`
+		params = `{"cursor":` + next + `}`
 	}
-	return nil
+	return nil // a list without an end is another rule
 }
 
-// waitForTask polls a task, as often as the server asks for, until it ended, and returns its last status.
+// waitForTask polls a task, as often as the server asks for but at least every two seconds, until it ended or waits for input, and returns its
+// status; "" where it did not within the time for an answer. interval is the member with the server's wish, in milliseconds: the eras name it
+// differently. about is the params of tasks/get.
 func (p *probe) waitForTask(about, interval string) (status string, err error) {
 	deadline := time.Now().Add(p.timeout)
 	for {
@@ -270,6 +276,7 @@ func (p *probe) waitForTask(about, interval string) (status string, err error) {
 	}
 }
 
+// pause waits, at most until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -279,7 +286,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// findTaskTool calls tools until one becomes a task.
+// findTaskTool calls tools until one becomes a task, and follows that. In the modern era the server decides which do, so that one has to try.
 func (p *probe) findTaskTool() error {
 	tried := 0
 	for _, it := range p.sub.Tools {

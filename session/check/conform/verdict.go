@@ -15,7 +15,8 @@ type skip string
 
 func (s skip) Error() string { return string(s) }
 
-// unknownPrefix begins the skip of a rule whose trial says nothing about the server.
+// unknownPrefix begins the skip of a rule whose trial says nothing about the server. Reports and the section's figures tell such rules from those
+// that do not apply by it.
 const unknownPrefix = "unknown: "
 
 // inconclusiveSkip returns a skip of a trial whose answer says nothing about what was tried.
@@ -23,7 +24,8 @@ func inconclusiveSkip(format string, args ...any) error {
 	return skip(unknownPrefix + fmt.Sprintf(format, args...))
 }
 
-// controlFailed is a correct request that failed before anything about it was varied.
+// controlFailed is a correct request that failed before anything about it was varied. It is a skip, told apart only when a trial is repeated: a
+// server that fails good requests after what was tried has been broken by it.
 type controlFailed struct{ skip }
 
 func (u *controlFailed) Unwrap() error { return u.skip }
@@ -31,14 +33,15 @@ func (u *controlFailed) Unwrap() error { return u.skip }
 // violation says that a rule does not hold.
 type violation struct {
 	severity    check.Severity // where it is not the rule's
-	ownSeverity bool
-	onceOnly    bool // and it did the second time
+	ownSeverity bool           // severity is set; its zero value is a severity too
+	onceOnly    bool           // it held the second time, which makes it possible only
 	message     string
 }
 
 func (b *violation) Error() string { return b.message }
 
-// newViolation returns a violation. If one of args is an error that says that nothing was learned, it returns that instead.
+// newViolation returns a violation. If one of args is an error that says that nothing was learned, it returns that instead: so trials may wrap
+// whatever an exchange returned.
 func newViolation(format string, args ...any) error {
 	if err := inconclusive(args); err != nil {
 		return err
@@ -46,7 +49,7 @@ func newViolation(format string, args ...any) error {
 	return &violation{message: fmt.Sprintf(format, args...)}
 }
 
-// violatedAs is violated with another severity than the rule's.
+// violatedAs is newViolation with another severity than the rule's.
 func violatedAs(s check.Severity, format string, args ...any) error {
 	if err := inconclusive(args); err != nil {
 		return err
@@ -71,7 +74,7 @@ func isViolation(err error) bool {
 	return err != nil && !errors.As(err, &why) && !errors.As(err, &silent)
 }
 
-// reasonOf returns why nothing was learned.
+// reasonOf returns why nothing was learned, of an error that is not a violation.
 func reasonOf(err error) string {
 	var why skip
 	if errors.As(err, &why) {
@@ -92,6 +95,7 @@ func (p *probe) severity(err error) check.Severity {
 	return check.Error
 }
 
+// confidenceOf returns how sure a violation is: what was seen once, and not again, may be the moment's.
 func confidenceOf(err error) check.Confidence {
 	var b *violation
 	if errors.As(err, &b) && b.onceOnly {
@@ -109,7 +113,7 @@ func (p *probe) controlRequest() error {
 	return p.goodRequest(method, "")
 }
 
-// goodRequest makes a correct request. The error is controlFailed where it has no result.
+// goodRequest makes a correct request. The error is controlFailed where it has no result, also in time; another says that the connection ended.
 func (p *probe) goodRequest(method, params string) error {
 	a, err := p.conn.call(p.ctx, method, params)
 	p.record(strings.TrimSpace(method+" "+params), a, err)
