@@ -38,11 +38,11 @@ var sizes = []struct {
 	{"tui", 22_810},
 	{"views", 29_300},
 	{"cmd", 23_550},
-	{"", 238_000},
+	{"", 238_200},
 }
 
 // tests is how many lines all tests have.
-const tests = 141_970
+const tests = 142_030
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

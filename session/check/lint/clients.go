@@ -2,7 +2,8 @@ package lint
 
 // client is a client, an SDK or a model provider, as the tools of a server reach it.
 type client struct {
-	name, title string
+	name  string // in rules, options and figures; it does not change
+	title string // in texts
 	// whole says that one tool that it refuses makes it lose the whole list: a request with it, or the answer to tools/list, is refused.
 	whole bool
 }
@@ -25,7 +26,7 @@ var clients = []client{
 	{"go-sdk", "Go SDK", true},
 }
 
-// Clients are the names of the clients that are known.
+// Clients are the names of the clients that are known, in the order in which they are listed. The slice is the caller's.
 func Clients() (out []string) {
 	for _, c := range clients {
 		out = append(out, c.name)
@@ -44,16 +45,17 @@ const (
 
 // limit is one number that a client has.
 type limit struct {
-	client string
-	about  string
-	most   int
+	client string // by name
+	about  string // one of those above
+	most   int    // in the unit of about; the client takes that many
 	prefix string // what a client puts before the name of a tool: %s is the server
 	errs   bool   // beyond it tools are lost
 	then   string // what happens beyond it
-	source string
-	read   string
+	source string // URL of who says so: a vendor's page, or an issue where users met it
+	read   string // the day that was read, YYYY-MM-DD
 }
 
+// limits are all that are known. Clients change them without a word, so that each has its source and the day.
 var limits = []limit{
 	{"claude-code", ofName, 64, "mcp__%s__", false, "its older versions, and some providers behind it, refuse it", "https://github.com/ChromeDevTools/chrome-devtools-mcp/issues/1169", "2026-11-23"},
 	{"claude-code", ofName, 128, "mcp__%s__", true, "the tool is left out", "https://github.com/xsyetopz/claudetto/wiki/Claude-Code-MCP-Runtime", "2026-11-23"},

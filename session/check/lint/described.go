@@ -23,14 +23,15 @@ func (w *walker) checkDescriptions(props *schema.Value) {
 	}
 }
 
-// mutes collects what nothing describes.
+// mutes collects what nothing describes, of one schema.
 type mutes struct {
 	w     *walker
 	known map[*schema.Value]bool // schemas that were looked at, and whether they have members: each is told once, wherever it is referred to
 	paths []string               // as filter.rows[].id
-	all   int
+	all   int                    // members without any of their own, described or not
 }
 
+// member looks at one property: at its members where it has any, otherwise at itself. path names it for people.
 func (m *mutes) member(v *schema.Value, path string, depth int) {
 	if v.Kind() != schema.Object || m.below(v, path, depth) {
 		return
@@ -47,6 +48,7 @@ func single(v *schema.Value) bool {
 	return v.Get("const").IsSet() || v.Get("enum").Len() == 1 || props.Kind() == schema.Object && props.Len() == 0 && open.Kind() == schema.Bool && !open.Bool()
 }
 
+// says reports whether something describes v: itself, or what it is a list or a map of.
 func (m *mutes) says(v *schema.Value) bool {
 	for _, one := range []*schema.Value{v, v.Get("items"), v.Get("additionalProperties")} {
 		if one.Kind() == schema.Object && strings.TrimSpace(m.w.describes(one)) != "" {

@@ -13,6 +13,7 @@ func explodes(pattern string) string {
 	return nestedRepeat(re)
 }
 
+// nestedRepeat is explodes of a pattern that was parsed.
 func nestedRepeat(re *syntax.Regexp) string {
 	if isUnbounded(re) && repeats(re.Sub[0]) {
 		return re.String()
@@ -25,6 +26,7 @@ func nestedRepeat(re *syntax.Regexp) string {
 	return ""
 }
 
+// isUnbounded reports whether re repeats something without bound.
 func isUnbounded(re *syntax.Regexp) bool {
 	return re.Op == syntax.OpStar || re.Op == syntax.OpPlus || re.Op == syntax.OpRepeat && re.Max < 0
 }

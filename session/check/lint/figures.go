@@ -8,7 +8,7 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 )
 
-// ClientFigures say how a server fares at one client.
+// ClientFigures say how a server fares at one client. A list of them is the section's figures in reports as JSON.
 type ClientFigures struct {
 	Client  string `json:"client"`
 	Title   string `json:"title"`
@@ -56,7 +56,7 @@ func (e *examiner) figures() check.Figures {
 	return check.Figures{Value: out, Table: table, Notes: notes}
 }
 
-// beyond is how many of n tools a client loses for there being too many.
+// beyond is how many of n tools a client loses for there being too many: all of them where it refuses the request, otherwise those past its limit.
 func (e *examiner) beyond(client string, n int) int {
 	for _, l := range limits {
 		if l.client == client && l.about == ofTools && n > l.most {

@@ -56,6 +56,7 @@ func (e *examiner) item(k offer.Kind, it offer.Item) {
 	}
 }
 
+// arguments examines the arguments of a prompt, which people fill in.
 func (e *examiner) arguments(v *schema.Value) {
 	e.member(v, "", "arguments", schema.Array)
 	list := v.Get("arguments")
@@ -118,6 +119,7 @@ func (e *examiner) content(a *schema.Value) {
 // refusing are the clients that lose a list for an entry that lacks what is required.
 var refusing = []string{"typescript-sdk", "python-sdk"}
 
+// template examines a URI template (RFC 6570), which has to have something to fill in.
 func (e *examiner) template(it offer.Item, given *schema.Value) {
 	t, err := offer.ParseTemplate(it.URI)
 	switch {
@@ -134,7 +136,7 @@ func (e *examiner) template(it offer.Item, given *schema.Value) {
 	}
 }
 
-// twice finds prompts, resources and templates that are listed more than once.
+// twice finds prompts, resources and templates that are listed more than once, by the name or URI that they are asked for with.
 func (e *examiner) twice() {
 	for _, k := range []offer.Kind{offer.Prompts, offer.Resources, offer.Templates} {
 		seen := map[string]bool{}

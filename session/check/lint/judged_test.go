@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/mcphud/mcphud/session/check"
 	"github.com/mcphud/mcphud/session/check/lint"
@@ -238,5 +239,48 @@ func TestManualCountsTheRules(t *testing.T) {
 		require.NoError(t, os.WriteFile("../README.md", []byte(said), 0o600))
 	} else if said != string(manual) || !strings.Contains(said, " rules;") {
 		t.Errorf("the manual does not say that there are %d rules: go test ./session/check/lint -run TestManual -update", len(s.Rules()))
+	}
+}
+
+// What was left out of many findings names the clients that matter, and is counted of the server as well.
+func TestWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	var props, caps []string
+	for i := range 25 {
+		props = append(props, fmt.Sprintf(`"p %d":{"type":"string","description":"What it is"}`, i))
+		caps = append(caps, fmt.Sprintf(`"c%d":5`, i))
+	}
+	s := listed(t, list("tools", one(`inputSchema:{"type":"object","properties":{`+strings.Join(props, ",")+`}}`)))
+	s.Capabilities = []byte("{" + strings.Join(caps, ",") + "}")
+	more := func(fs []check.Finding) (out *check.Finding) {
+		for i, f := range fs {
+			if f.Message == "5 more places of the same kind" {
+				out = &fs[i]
+			}
+		}
+		return out
+	}
+	r := examine(t, s, lint.Options{Clients: []string{"bedrock"}})
+	if f := more(only(r, "lint/property-key")); f == nil || !slices.Equal(f.Clients, []string{"bedrock"}) {
+		t.Errorf("of a tool: %+v", f)
+	}
+	if f := more(only(r, "lint/capability-type")); f == nil {
+		t.Errorf("of the server: %+v", only(r, "lint/capability-type"))
+	}
+}
+
+// Evidence is cut between characters.
+func TestEvidenceIsCutBetweenCharacters(t *testing.T) {
+	t.Parallel()
+	for i := range 4 {
+		r := examine(t, listed(t, list("tools", one(`inputSchema:{"type":"array","description":"`+strings.Repeat("a", i)+strings.Repeat("😀", 200)+`"}`))), lint.Options{})
+		for _, f := range only(r, "lint/root-type") {
+			if !utf8.ValidString(f.Evidence) {
+				t.Errorf("%d: %q", i, f.Evidence[len(f.Evidence)-12:])
+			}
+		}
+		if len(only(r, "lint/root-type")) == 0 {
+			t.Error("nothing was found")
+		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
-// What the value of a keyword has to be.
+// wants is what the value of a keyword has to be. The zero value is that of a keyword that is not known.
 type wants uint8
 
 const (
@@ -139,10 +139,13 @@ func isDuplicate(ms []schema.Member, i int) bool {
 	return false
 }
 
+// speaks reports whether a keyword about one type of values has any to speak of where values are of some types.
 func (*walker) speaks(types []string, about string) bool {
 	return slices.Contains(types, about) || about == "number" && slices.Contains(types, "integer")
 }
 
+// checkKeyword examines a member that is not a keyword. Validators ignore it, so that it is an annotation, a word of OpenAPI or a mistake; x- begins
+// what somebody means to add.
 func (w *walker) checkKeyword(n *node, name string) {
 	switch name {
 	case "nullable":
@@ -229,6 +232,7 @@ func (w wants) fits(v *schema.Value) bool {
 	return true // what is a schema is looked at by itself
 }
 
+// allStrings reports whether all elements of an array are strings.
 func allStrings(v *schema.Value) bool {
 	for _, m := range v.Members() {
 		if m.Value.Kind() != schema.String {
@@ -238,6 +242,7 @@ func allStrings(v *schema.Value) bool {
 	return true
 }
 
+// describeValue is a value in a message: what is long by itself is named by its kind.
 func describeValue(v *schema.Value) string {
 	if v.Kind() == schema.Array || v.Kind() == schema.Object {
 		return fmt.Sprintf("an %s", v.Kind())
@@ -245,7 +250,7 @@ func describeValue(v *schema.Value) string {
 	return text.Clip(v.Literal(), 60)
 }
 
-// typesOf are the types that a schema allows, nil where it does not say.
+// typesOf are the types that a schema allows, nil where it does not say. One that is not a string is "".
 func typesOf(v *schema.Value) (out []string) {
 	t := v.Get("type")
 	if t.Kind() == schema.String {

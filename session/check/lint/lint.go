@@ -25,10 +25,10 @@ type Options struct {
 	KnownAs string
 }
 
-// Section is the section "lint".
+// Section is the section "lint". It keeps nothing from one run to the next, which may be at a time.
 type Section struct{ o Options }
 
-// New is the section. It fails for a client that is not known.
+// New is the section. The error is that a client is not known; it names those that are.
 func New(o Options) (*Section, error) {
 	for _, name := range o.Clients {
 		if !slices.Contains(Clients(), name) {
@@ -44,46 +44,49 @@ func (*Section) Name() string { return "lint" }
 // Title is what it examines.
 func (*Section) Title() string { return "schemas, names and descriptions; who refuses them" }
 
-// ReadsLists says that nothing else is examined.
+// ReadsLists says that nothing else is examined: of lists that could not be read the section knows nothing.
 func (*Section) ReadsLists() bool { return true }
 
-// Rules are all its rules.
+// Rules are all its rules, in the order of lint.yaml.
 func (*Section) Rules() []*check.Rule { return rules.Of("lint") }
 
 // table is the whole table, by themes.
 var table = sync.OnceValue(func() []*check.Rule { return rules.Of("lint") })
 
-// maxPlaces is how many places of one tool a rule reports one by one; the others are counted.
+// maxPlaces is how many places of one item a rule reports one by one; the others are counted. A schema that a program made has the same fault at
+// each of its parts.
 const maxPlaces = 20
 
-// examiner is one run of the section.
+// examiner is one run of the section. One goroutine has it.
 type examiner struct {
-	o     *check.Offer
+	o     *check.Offer // not changed
 	r     *check.Recorder
 	opts  Options
-	known string // the server's name at clients
+	known string // the server's name at clients, which may be one that it gave itself
 
-	verdicts map[string]string // of defaults and examples that were validated, by schema and value
+	verdicts map[string]string // why defaults and examples are not valid, "" for those that are, by schema and value; at most maxVerdicts
 
 	tools tally // of all tools
 
-	same map[string]int // findings by rule, place and key: those of one kind at one place are told apart by their order
+	same map[string]int // findings by rule, place and key: those of one kind at one place are told apart by their order, as fingerprints need it
 
 	// Of the item that is looked at.
 	place  check.Place
-	places map[string]int // findings by rule
+	places map[string]int // findings by rule, also those past maxPlaces
 
 	refused map[string]map[string]string // client → tool → the first rule by which it is refused
 	lists   map[string]string            // client → why all tools are lost for another reason than one of them
 }
 
-// Run examines s.
+// Run examines what sub lists. Without a session all that is examined is what is there; with one the lists are asked for that are not declared.
+// The error is that of ctx: whatever is wrong with the server is a finding.
 func (s *Section) Run(ctx context.Context, sub *check.Subject, r *check.Recorder) error {
 	e := &examiner{o: &sub.Offer, r: r, opts: s.o, refused: map[string]map[string]string{}, lists: map[string]string{}, verdicts: map[string]string{}, same: map[string]int{}, known: s.o.KnownAs}
 	if e.known == "" {
 		e.known = e.o.Name
 	}
 	e.server()
+	e.reportLeftOut()
 	if err := e.checkUndeclared(ctx, sub); err != nil {
 		return err
 	}
@@ -113,28 +116,29 @@ func (s *Section) Run(ctx context.Context, sub *check.Subject, r *check.Recorder
 	return nil
 }
 
-// at begins an item.
+// at begins an item, or the server: what is added from here on is found there.
 func (e *examiner) at(p check.Place) {
 	e.place, e.places = p, map[string]int{}
 }
 
 func (e *examiner) atItem(k offer.Kind, it offer.Item) { e.at(check.PlaceOf(k, it, "")) }
 
-// found is what a rule says beside its table.
+// found is what a rule says beside its table. Members that are not set leave the rule's.
 type found struct {
-	pointer  string
-	message  string
+	pointer  string // JSON pointer into the item, "" for all of it
+	message  string // one line; what it has of the server's is cut
 	evidence string
-	key      string
-	fix      string // instead of the rule's
-	sure     check.Confidence
-	clients  []string        // instead of the rule's
-	severity *check.Severity // instead of the rule's
-	harms    bool            // the clients get on with it, whatever the rule says
-	all      bool            // it is the whole list that they refuse, not this item
+	key      string           // tells it from others of the rule at the same place
+	fix      string           // instead of the rule's
+	sure     check.Confidence // "" is certain
+	clients  []string         // instead of the rule's; empty and not nil is nobody
+	severity *check.Severity  // instead of the rule's
+	harms    bool             // the clients get on with it, whatever the rule says
+	all      bool             // it is the whole list that they refuse, not this item
 }
 
-// add reports f by the rule id at the item that is looked at.
+// add reports f by the rule id at the item that is looked at. Nothing is reported where none of the clients matters that the rule is about, nor
+// what they refuse in a mode only, unless they are named; the figures have both.
 func (e *examiner) add(id string, f found) {
 	r := rules.Find("lint", id)
 	clients := r.Clients
@@ -144,9 +148,7 @@ func (e *examiner) add(id string, f found) {
 	if !r.Tolerated && !f.harms {
 		e.count(r, f, clients)
 	}
-	if len(e.opts.Clients) > 0 {
-		clients = slices.DeleteFunc(slices.Clone(clients), func(c string) bool { return !slices.Contains(e.opts.Clients, c) })
-	}
+	clients = e.selected(clients)
 	if r.ClientsOnly && len(clients) == 0 || r.OptIn && len(e.opts.Clients) == 0 {
 		return
 	}
@@ -173,7 +175,16 @@ func (e *examiner) add(id string, f found) {
 	e.r.Add(id, out)
 }
 
-// count notes who refuses the item, for the figures.
+// selected are those of some clients that the options name, all of them where these name none.
+func (e *examiner) selected(clients []string) []string {
+	if len(e.opts.Clients) == 0 {
+		return clients
+	}
+	return slices.DeleteFunc(slices.Clone(clients), func(c string) bool { return !slices.Contains(e.opts.Clients, c) })
+}
+
+// count notes who refuses the item, for the figures: also clients that do not matter, whose figures are left out at the end. The first rule
+// by which a client refuses it stays.
 func (e *examiner) count(r *check.Rule, f found, clients []string) {
 	for _, c := range clients {
 		switch {
@@ -197,7 +208,7 @@ func (e *examiner) reportLeftOut() {
 	for _, r := range table() {
 		if n := e.places[r.ID]; n > maxPlaces {
 			p := e.place
-			e.r.AddSeverity(r.Severity, r.ID, check.Finding{Place: p, Key: "more", Message: fmt.Sprintf("%d more places of the same kind", n-maxPlaces), Clients: r.Clients})
+			e.r.AddSeverity(r.Severity, r.ID, check.Finding{Place: p, Key: "more", Message: fmt.Sprintf("%d more places of the same kind", n-maxPlaces), Clients: e.selected(r.Clients)})
 		}
 	}
 }

@@ -46,7 +46,8 @@ func notAllowed(r rune) rune {
 	return r
 }
 
-// checkPrefixedName examines the name as clients write it.
+// checkPrefixedName examines the name as clients write it, n being its characters. Where the prefix is of a name that is a guess, what is too long
+// only with it is likely, and a warning.
 func (e *examiner) checkPrefixedName(name string, n int) {
 	for _, l := range limits {
 		if l.about != ofName {
@@ -82,7 +83,8 @@ func (e *examiner) checkPrefixedName(name string, n int) {
 	}
 }
 
-// together examines the tools as a list: what none of them shows by itself.
+// together examines the tools as a list: what none of them shows by itself. Of two with the same name, or the same description, the later one is
+// told; a client that keeps one of them keeps the first, or the last.
 func (e *examiner) together() {
 	names, plain, said := map[string]int{}, map[string]string{}, map[string]string{}
 	styles := map[string]int{}
@@ -137,7 +139,7 @@ func clientName(name string) string {
 	}, name)
 }
 
-// style is how the words of a name are joined, "" for one word.
+// style is how the words of a name are joined, "" for one word, and for names that mix ways.
 func style(name string) string {
 	switch {
 	case strings.Contains(name, "_") && !strings.Contains(name, "-"):

@@ -14,19 +14,19 @@ import (
 
 // tally is what most tools of a server have, or none: one finding names them all.
 type tally struct {
-	all      int
-	untitled []string
-	unhinted []string
-	large    []large
+	all      int      // tools with a name
+	untitled []string // names of those without a title, cut
+	unhinted []string // of those that say neither that they read nor that they destroy
+	large    []large  // of those beyond smallest
 }
 
 // large is a tool with a schema that some client may find too large.
 type large struct {
 	name  string
-	bytes int
+	bytes int // as compact writes it
 }
 
-// smallest is the least number of bytes that a client has as a limit of a schema.
+// smallest is the least number of bytes that a client has as a limit of a schema: only schemas beyond it are written anew to be counted.
 const smallest = 16_384
 
 // take counts a tool. A member of the wrong type is there; that it is wrong is a finding of its own.
@@ -47,6 +47,7 @@ func (t *tally) take(it offer.Item, v *schema.Value) {
 	}
 }
 
+// blank reports whether a text is not there, or has nothing to read.
 func blank(v *schema.Value) bool {
 	return !v.IsSet() || v.Kind() == schema.String && strings.TrimSpace(v.Text()) == ""
 }

@@ -59,6 +59,7 @@ func (w *walker) atRoot(n *node) {
 	}
 }
 
+// orNone is a text cut for a message, "none" for "".
 func orNone(s string) string {
 	if s == "" {
 		return "none"
@@ -86,6 +87,7 @@ func (w *walker) findAnchor(name string) *schema.Value {
 	return w.anchors[name]
 }
 
+// collect fills w.anchors from v and what is below it. The first walk may not have come that far.
 func (w *walker) collect(v *schema.Value, depth int) {
 	if v.Kind() != schema.Object || depth > maxDepth {
 		return
@@ -105,6 +107,7 @@ func (w *walker) collect(v *schema.Value, depth int) {
 	}
 }
 
+// keyFits reports whether providers take a name for a property: 1 to 64 of A-Z, a-z, 0-9, _, . and -.
 func keyFits(name string) bool {
 	if name == "" || len(name) > 64 {
 		return false
@@ -177,6 +180,7 @@ func (n *node) dialect() string {
 	return ""
 }
 
+// arrays examines what lists hold. As a tuple an array is old JSON Schema, which schemas with an older $schema may have: a warning then.
 func (w *walker) arrays(n *node) {
 	v := n.v
 	items := v.Get("items")
@@ -237,6 +241,7 @@ func (w *walker) checkTypes(n *node) {
 	}
 }
 
+// refuseEnum finds values in enum that providers refuse: they take strings, and none that is empty.
 func (w *walker) refuseEnum(n *node) {
 	e := n.v.Get("enum")
 	if e.Kind() != schema.Array || n.parent == nil {
@@ -261,8 +266,14 @@ func (w *walker) refuseEnum(n *node) {
 }
 
 // strictSize counts what OpenAI's strict mode has limits for.
-type strictSize struct{ props, values, chars int }
+type strictSize struct {
+	props  int // properties of all objects
+	values int // of all enums
+	chars  int // bytes of the names of properties and of those values, which are characters where they are ASCII
+}
 
+// report says that the schema is beyond one of the limits.
+// https://platform.openai.com/docs/guides/structured-outputs
 func (s *strictSize) report(w *walker) {
 	if s.props > 5_000 || s.values > 1_000 || s.chars > 120_000 {
 		w.e.add("lint/strict-size", found{pointer: w.at, message: strconv.Itoa(s.props) + " properties, " + strconv.Itoa(s.values) + " values of enums, " + strconv.Itoa(s.chars) + " characters of names and values"})

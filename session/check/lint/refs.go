@@ -8,7 +8,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
-// references examines where the references of a schema lead, once all of it was seen.
+// references examines where the references of a schema lead, once all of it was seen: a name may be declared after it is referred to.
 func (w *walker) references() {
 	targets := map[*schema.Value]bool{}
 	to := make([]*schema.Value, len(w.refs))
@@ -33,7 +33,7 @@ func (w *walker) references() {
 	}
 }
 
-// maxWritten is how many parts a schema may have with its references written out.
+// maxWritten is how many parts a schema may have with its references written out, which many clients do before they pass it on.
 const maxWritten = 100_000
 
 // countExpanded counts the subschemas of v with each reference replaced by what it refers to, at most one more than maxWritten of each. known has
@@ -72,6 +72,9 @@ const (
 	remote         // to another document
 )
 
+// resolve finds where a reference leads, as a URI with a fragment. v is set for here alone. Documents that are not known are not fetched: a check of
+// a list asks nobody else.
+// https://json-schema.org/draft/2020-12/json-schema-core#section-8.2.3.1
 func (w *walker) resolve(to string) (v *schema.Value, state int) {
 	uri, frag, _ := strings.Cut(to, "#")
 	switch {
@@ -95,7 +98,7 @@ func (w *walker) resolve(to string) (v *schema.Value, state int) {
 	return v, here
 }
 
-// loops says whether a chain of nothing but references comes back to where it was.
+// loops says whether a chain of nothing but references comes back to where it was. One of more than 64 is taken for such.
 func (w *walker) loops(v *schema.Value) bool {
 	for range 64 {
 		r := v.Get("$ref")
@@ -111,7 +114,8 @@ func (w *walker) loops(v *schema.Value) bool {
 	return true
 }
 
-// recursion finds one reference by which the schema describes itself.
+// recursion finds one reference by which the schema describes itself. to are the places that w.refs lead to, nil for none; targets are the same as a
+// set. An edge goes from each target to what is referred to below it; a way back to an open one is a circle.
 func (w *walker) recursion(to []*schema.Value, targets map[*schema.Value]bool) {
 	edges := map[*schema.Value][]*schema.Value{}
 	by := map[[2]*schema.Value]*node{}
@@ -145,10 +149,9 @@ func (w *walker) recursion(to []*schema.Value, targets map[*schema.Value]bool) {
 		state[v] = done
 		return false
 	}
-	for i, r := range w.refs { // in order, so that each run finds the same one
+	for i := range w.refs { // in order, so that each run finds the same one
 		if v := to[i]; v != nil && state[v] == 0 && visit(v, 0) {
 			return
 		}
-		_ = r
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
-// number is the value of a JSON number.
+// number is the value of a JSON number; false for anything else, and for one that a float cannot hold.
 func number(v *schema.Value) (float64, bool) {
 	if v.Kind() != schema.Number {
 		return 0, false
@@ -47,8 +47,10 @@ func (w *walker) node(n *node) {
 	w.portable(n)
 }
 
+// typeNames are the types of JSON Schema.
 var typeNames = []string{"string", "number", "integer", "boolean", "object", "array", "null"}
 
+// types examines the types of a schema, and its dialect where it declares one of its own.
 func (w *walker) types(n *node) {
 	for _, t := range typesOf(n.v) {
 		if !slices.Contains(typeNames, t) {
@@ -63,6 +65,7 @@ func (w *walker) types(n *node) {
 	}
 }
 
+// dialect reports a $schema that is none of the published ones. Schemes and a # at the end do not tell them apart.
 func (w *walker) dialect(n *node, uri string) {
 	u := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(uri, "https://"), "http://"), "#")
 	switch u {
@@ -173,8 +176,12 @@ func (w *walker) patterns(n *node) {
 	}
 }
 
+// maxPattern is how many bytes of a pattern are compiled: the time of that is not bounded by anything else.
 const maxPattern = 8 << 10
 
+// pattern compiles one pattern, by Go's engine and by one that knows what ECMA-262 has. Only the second decides whether it is valid; the first
+// stands for engines without backtracking, as Rust's, which some clients validate with. Nothing is matched here: a pattern of a server may take
+// any time.
 func (w *walker) pattern(n *node, key, p string) {
 	if len(p) > maxPattern {
 		w.add("lint/pattern-portability", n, key, fmt.Sprintf("a pattern of %d bytes: more than is compiled here", len(p)))
@@ -223,6 +230,7 @@ func unportable(p string, err error) string {
 	return "Go's syntax does not have it: " + e.Code.String()
 }
 
+// emptyClass is the empty class that a pattern has: ECMA-262 takes it, others read its ] as the first character of a longer one.
 func emptyClass(p string) string {
 	if strings.Contains(p, "[^]") {
 		return "[^]"
@@ -230,7 +238,8 @@ func emptyClass(p string) string {
 	return "[]"
 }
 
-// impossible finds demands that exclude each other.
+// impossible finds demands that exclude each other, so that no value is valid. It finds those that authors write; whether any value is valid is not
+// decided in general.
 func (w *walker) impossible(n *node) {
 	v, types := n.v, typesMeant(n.v)
 	say := func(key, fix, format string, args ...any) {
@@ -282,6 +291,7 @@ func (w *walker) impossible(n *node) {
 	}
 }
 
+// disjoint reports whether no value is of a type of both lists; a whole number is a number.
 func disjoint(a, b []string) bool {
 	for _, x := range a {
 		for _, y := range b {
@@ -325,7 +335,7 @@ func some(all []string) string {
 	return s
 }
 
-// collisions finds properties whose names differ in case and punctuation only.
+// collisions finds properties whose names differ in case and punctuation only: models mix them up.
 func (w *walker) collisions(n *node) {
 	props := n.v.Get("properties")
 	if props.Len() < 2 {

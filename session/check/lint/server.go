@@ -30,6 +30,7 @@ func (e *examiner) server() {
 	e.capabilities()
 }
 
+// info examines serverInfo. A version is up to the server; one by semver.org is what others can compare.
 func (e *examiner) info() {
 	v, err := schema.ParseValue(e.o.Info)
 	if err != nil {
@@ -53,6 +54,7 @@ var declared = []struct {
 	kind offer.Kind
 }{{"tools", offer.Tools}, {"prompts", offer.Prompts}, {"resources", offer.Resources}}
 
+// capabilities examines what the server declares. Where there are templates, resources are not empty.
 func (e *examiner) capabilities() {
 	v, err := schema.ParseValue(e.o.Capabilities)
 	if err != nil || v.Kind() != schema.Object {
@@ -86,7 +88,8 @@ func (e *examiner) capabilities() {
 // listTimeout is how long a server may take to refuse a list that it does not have.
 const listTimeout = 5 * time.Second
 
-// checkUndeclared asks for the lists that the server does not declare: it should have none.
+// checkUndeclared asks for the lists that the server does not declare: it should have none. Any error is as it should be, also that it does not
+// answer in time. The error is that of ctx.
 func (e *examiner) checkUndeclared(ctx context.Context, sub *check.Subject) error {
 	if sub.Session == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
-// tool examines one tool.
+// tool examines one tool by itself. What only the list shows is for together.
 func (e *examiner) tool(it offer.Item) {
 	v, ok := e.object(it.Raw)
 	if !ok {
@@ -51,7 +51,7 @@ func (e *examiner) tool(it offer.Item) {
 	}
 }
 
-// object parses an item, or says that it is none.
+// object parses an item, or says that it is none; ok is false then, and nothing else of it can be examined.
 func (e *examiner) object(raw []byte) (*schema.Value, bool) {
 	if len(raw) > 2*maxBytes {
 		e.add("lint/too-large", found{message: fmt.Sprintf("the definition has %d bytes, more than the %d that are examined", len(raw), 2*maxBytes)})
@@ -83,6 +83,7 @@ func (e *examiner) member(v *schema.Value, at, key string, kind schema.Kind) {
 	}
 }
 
+// description examines what a tool says of itself. Below 15 characters there is room for a name, and for no sentence.
 func (e *examiner) description(it offer.Item) {
 	d := strings.TrimSpace(it.Description)
 	n := utf8.RuneCountInString(it.Description)
@@ -97,7 +98,7 @@ func (e *examiner) description(it offer.Item) {
 	e.limits("lint/description-too-long", "/description", ofDescription, n, "the description has %d characters, %s takes %d")
 }
 
-// limits reports where n is more than a client takes; of those with several limits the highest that is passed counts.
+// limits reports each limit of a client that n is beyond, of those about something. format has n, the client's title and its limit.
 func (e *examiner) limits(id, pointer, about string, n int, format string) {
 	for _, l := range limits {
 		if l.about == about && n > l.most {
@@ -107,6 +108,7 @@ func (e *examiner) limits(id, pointer, about string, n int, format string) {
 	}
 }
 
+// title is what texts call a client, its name where it is not known.
 func title(name string) string {
 	for _, c := range clients {
 		if c.name == name {
@@ -124,6 +126,7 @@ func sameWords(d, name string) bool {
 // hints are the annotations of a tool that are true or false.
 var hints = []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
 
+// annotations examines the annotations of a tool: the types of those that are known, and names that are nearly theirs.
 func (e *examiner) annotations(a *schema.Value, it offer.Item) {
 	for _, m := range a.Members() {
 		if a.Kind() != schema.Object {
@@ -150,7 +153,8 @@ func (e *examiner) annotations(a *schema.Value, it offer.Item) {
 	e.meanings(it, a.Get("readOnlyHint").Bool(), a.Get("destructiveHint").Bool())
 }
 
-// meanings compares the hints with each other and with the name.
+// meanings compares the hints with each other and with the name. A name is a hint too, so that this is likely only; a hint that is absent says nothing
+// that a name could contradict.
 func (e *examiner) meanings(it offer.Item, reads, destroys bool) {
 	if reads && destroys {
 		e.add("lint/annotation-contradiction", found{pointer: "/annotations", message: "readOnlyHint and destructiveHint are both true", evidence: string(it.Annotations)})
@@ -173,6 +177,7 @@ func (e *examiner) meanings(it offer.Item, reads, destroys bool) {
 	}
 }
 
+// Verbs that begin names, by what they do: endings take something away for good, writes change something, readings do neither.
 var (
 	endings  = []string{"delete", "remove", "drop", "destroy", "erase", "purge", "wipe", "truncate", "kill", "uninstall", "revoke"}
 	writes   = []string{"create", "write", "update", "add", "insert", "put", "patch", "send", "post", "move", "rename", "upload", "edit", "install", "append", "save"}
@@ -239,6 +244,7 @@ func (e *examiner) icons(v *schema.Value) {
 	}
 }
 
+// iconSize reports whether a size is as the specification has it: "48x48", or "any" for one that scales.
 func iconSize(s string) bool {
 	if s == "any" {
 		return true

@@ -12,23 +12,24 @@ import (
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
-// Bounds on what of one schema is looked at. What is beyond them is a finding of lint/too-large.
+// Bounds on what of one schema is looked at. What is beyond them is a finding of lint/too-large, but for references, of which those beyond are
+// not followed.
 const (
-	maxBytes = 4 << 20
-	maxNodes = 20_000
-	maxDepth = 200
-	maxRefs  = 2_000
+	maxBytes = 4 << 20 // of a schema; a definition may have two
+	maxNodes = 20_000  // subschemas
+	maxDepth = 200     // of subschemas in each other
+	maxRefs  = 2_000   // $ref
 )
 
-// node is one subschema on the way from the root.
+// node is one subschema on the way from the root. It is not changed once its children are looked at, who refer to it.
 type node struct {
 	v       *schema.Value
-	parent  *node
+	parent  *node  // nil for the root
 	keyword string // of the parent, below which it is
 	name    string // in the keyword's value: the property, or the index; "" where the value itself is the subschema
-	depth   int
-	values  int  // how deep the value that it describes is nested
-	partial bool // it says only part of what holds for its value: a branch of a combination, or a condition
+	depth   int    // subschemas above it
+	values  int    // how deep the value that it describes is nested
+	partial bool   // it says only part of what holds for its value: a branch of a combination, or a condition
 }
 
 // pointer is the JSON pointer to it, which begins with at.
@@ -51,10 +52,10 @@ func (n *node) pointer(at string) string {
 
 // How a keyword has schemas.
 const (
-	one = iota + 1
-	list
-	named
-	oneOrList
+	one       = iota + 1 // its value is one
+	list                 // an array of them
+	named                // an object, whose members' values they are
+	oneOrList            // one, or as of old an array of them
 )
 
 // holds says how the value of a keyword has schemas, 0 where it has none.
@@ -72,26 +73,28 @@ func holds(keyword string) int {
 	return 0
 }
 
-// walker goes through one schema.
+// walker goes through one schema, each part once: references are looked at when all of it was seen, and not followed on the way.
 type walker struct {
 	e       *examiner
 	at      string // pointer to the root
 	root    *schema.Value
-	input   bool // it is an inputSchema, which providers see
-	nodes   int
-	stop    bool
-	refs    []ref
-	ids     map[string]bool          // $id and $anchor
+	input   bool                     // it is an inputSchema, which providers see
+	nodes   int                      // visited so far
+	stop    bool                     // it is too large, which was reported
+	refs    []ref                    // at most maxRefs, in the order of the schema
+	ids     map[string]bool          // $id, $anchor and $dynamicAnchor
 	anchors map[string]*schema.Value // filled when the first is looked for
-	strict  strictSize
+	strict  strictSize               // so far
 }
 
+// ref is a $ref: where it stands, and what it says.
 type ref struct {
 	n  *node
 	to string
 }
 
-// walk examines a schema of the item at hand.
+// walk examines a schema of the item at hand. at is the pointer to it; input says that it is an inputSchema, which providers and their strict modes
+// read as well.
 func (e *examiner) walk(raw []byte, at string, input bool) {
 	w := &walker{e: e, at: at, input: input, ids: map[string]bool{}}
 	if len(raw) > maxBytes {
@@ -116,6 +119,7 @@ func (e *examiner) walk(raw []byte, at string, input bool) {
 	}
 }
 
+// tooLarge reports once that the rest of the schema is not examined.
 func (w *walker) tooLarge(n *node, why string) {
 	if !w.stop {
 		w.stop = true
@@ -163,6 +167,8 @@ func (w *walker) visit(n *node) {
 	}
 }
 
+// child is the subschema v of n, below a keyword of it. A property or an element is a value of its own, of which all that holds is said there; a
+// branch is about the same value as n; a definition is about one that nobody knows yet.
 func (w *walker) child(n *node, keyword, name string, v *schema.Value) *node {
 	c := &node{v: v, parent: n, keyword: keyword, name: name, depth: n.depth + 1, values: n.values, partial: n.partial}
 	switch keyword {
@@ -179,11 +185,12 @@ func (w *walker) child(n *node, keyword, name string, v *schema.Value) *node {
 // add reports a finding at n, or at the member of it that key names.
 func (w *walker) add(id string, n *node, key, message string) { w.addAs(id, n, key, message, "") }
 
+// addAs is add with how sure it is, "" being certain.
 func (w *walker) addAs(id string, n *node, key, message string, sure check.Confidence) {
 	w.report(id, n, key, found{message: message, sure: sure})
 }
 
-// report is add with what else f says; its place and evidence are filled in.
+// report is add with what else f says; its place and evidence are filled in, and its clients where fewer read this schema than the rule names.
 func (w *walker) report(id string, n *node, key string, f found) {
 	p, ev := n.pointer(w.at), n.v
 	if key != "" {
@@ -229,11 +236,12 @@ func excerpt(v *schema.Value) string {
 	var b strings.Builder
 	write(&b, v)
 	if b.Len() > maxExcerpt {
-		return b.String()[:maxExcerpt-3] + "…"
+		return strings.ToValidUTF8(b.String()[:maxExcerpt-3], "") + "…" // a character that was cut goes
 	}
 	return b.String()
 }
 
+// write appends v as JSON, and stops soon after maxExcerpt bytes: a schema may have millions of them.
 func write(b *strings.Builder, v *schema.Value) {
 	if b.Len() > maxExcerpt {
 		return
