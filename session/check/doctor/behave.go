@@ -103,16 +103,26 @@ func (r *run) capabilities(s *Step) {
 			}
 			continue
 		}
-		reply, err := r.session.Call(ctx, method, nil, session.CallOptions{Exact: true})
+		_, err := r.session.Call(ctx, method, nil, session.CallOptions{Exact: true})
 		cancel()
 		var e *failure.Error
 		switch {
-		case err == nil && reply.Result != nil:
+		case err == nil:
 			s.warn(method+" is answered, and "+l.capability+" is not declared", "have the server declare "+l.capability)
 		case errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeMethodNotFound:
 			s.add(method + ": not declared, and refused with -32601")
 		case errors.As(err, &e) && e.Code != nil:
 			s.warn(fmt.Sprintf("%s is not declared, and refused with %d instead of -32601", method, *e.Code), "have the server answer unknown methods with -32601")
+		case r.ctx.Err() != nil: // which the server cannot be blamed for
+			if what := "the diagnosis ended before " + method + " was answered"; s.Status == Running {
+				s.skip(what)
+			} else {
+				s.add(what)
+			}
+			return
+		case failure.KindOf(err) == failure.ChannelClosed: // nothing more can be asked
+			s.warn(method+" is not declared, and the server ended instead of refusing it: "+messageOf(err), cmp.Or(adviceOf(err), "have the server answer unknown methods with -32601"))
+			return
 		default:
 			s.warn(method+" is not declared, and not refused: "+messageOf(err), "have the server answer unknown methods with -32601")
 		}

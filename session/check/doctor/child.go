@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -137,7 +136,7 @@ func (r *run) stderr(s *Step) {
 	var lines []string
 	n := 0
 	for _, e := range r.entries(journal.Stderr) {
-		b, err := r.journal.Head(e.Seq, maxLine)
+		b, err := r.journal.Head(e.Seq, maxLine+secretRoom)
 		if l := diagnosis.Plain(strings.ToValidUTF8(string(b), "\uFFFD")); err == nil && strings.TrimSpace(l) != "" {
 			n++
 			lines = append(lines, l)
@@ -186,9 +185,9 @@ func (r *run) stdout(s *Step) {
 			continue
 		}
 		when, kind := "before the handshake", 0
-		head, _ := r.journal.Head(e.Seq, 160)
+		head := r.head(e.Seq, 160)
 		switch {
-		case strings.Contains(e.Note, transport.NoLineEnd) && bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"jsonrpc"`)):
+		case strings.Contains(e.Note, transport.NoLineEnd) && strings.HasPrefix(strings.TrimSpace(head), "{") && strings.Contains(head, `"jsonrpc"`):
 			when, kind = "without a line end", 2
 			unended++
 		case answered != 0 && e.Seq > answered:
@@ -199,7 +198,7 @@ func (r *run) stdout(s *Step) {
 		}
 		if n := &shown[kind]; *n < 4 {
 			*n++
-			quoted = append(quoted, fmt.Sprintf("%s: %q", when, strings.ToValidUTF8(string(head), "\uFFFD")))
+			quoted = append(quoted, fmt.Sprintf("%s: %q", when, head))
 		}
 	}
 	const fix = "have the server write its messages to standard error: only JSON-RPC may stand on standard output"

@@ -95,6 +95,47 @@ func TestAChildThatEndsOnItsFirstList(t *testing.T) {
 	assert.NotContains(t, said(r), "resources/list is declared")
 }
 
+// answering is a server that lists tools, and does something else when it is asked for what it does not declare.
+func answering(t *testing.T, undeclared string, args ...string) config.Server {
+	t.Helper()
+	s := script(t, "#!/bin/sh\nwhile read -r line; do\n"+
+		"id=$(echo \"$line\" | sed -n 's/.*\"id\":\\([0-9]*\\).*/\\1/p')\n"+
+		"case $line in\n"+
+		"*'\"initialize\"'*) echo '{\"jsonrpc\":\"2.0\",\"id\":'$id',\"result\":{\"protocolVersion\":\"2025-06-18\",\"serverInfo\":{\"name\":\"x\",\"version\":\"1\"},\"capabilities\":{\"tools\":{}}}}' ;;\n"+
+		"*'\"tools/list\"'*) echo '{\"jsonrpc\":\"2.0\",\"id\":'$id',\"result\":{\"tools\":[]}}' ;;\n"+
+		"*'\"resources/list\"'*) "+undeclared+" ;;\n"+
+		"*) [ -z \"$id\" ] || echo '{\"jsonrpc\":\"2.0\",\"id\":'$id',\"error\":{\"code\":-32601,\"message\":\"no\"}}' ;;\nesac\ndone\n")
+	s.Args = args
+	return s
+}
+
+// A server that ends on a method that it does not declare is asked for nothing more.
+func TestAChildThatEndsOnAnUndeclaredList(t *testing.T) {
+	t.Parallel()
+	unix(t)
+	r := diagnose(t, answering(t, "exit 1"))
+	want(t, r, "capabilities", doctor.Warning, "resources/list is not declared, and the server ended instead of refusing it")
+	assert.NotContains(t, said(r), "prompts/list is not declared")
+}
+
+// Whoever ends the diagnosis is why there is no answer.
+func TestCancellingAnUndeclaredList(t *testing.T) {
+	t.Parallel()
+	unix(t)
+	ctx, cancel := cancelled(t)
+	asked := filepath.Join(t.TempDir(), "asked")
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(asked); err == nil {
+				cancel()
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}()
+	r := doctor.Run(ctx, doctor.Target{Server: answering(t, `: > "$1"`, asked)}, doctor.Options{Timeout: 2 * time.Minute}, nil)
+	want(t, r, "capabilities", doctor.Skipped, "the diagnosis ended before resources/list was answered")
+}
+
 // A message without a line end is said to be one: no client sees it.
 func TestAMessageWithoutALineEnd(t *testing.T) {
 	t.Parallel()
@@ -291,13 +332,14 @@ func TestSecretsAreMasked(t *testing.T) {
 	t.Parallel()
 	unix(t)
 	home := t.TempDir()
-	s := script(t, "#!/bin/sh\necho \"bad key $API_KEY in $1\" >&2\necho \"$API_KEY\"\nexit 1\n")
+	s := script(t, "#!/bin/sh\necho \"bad key $API_KEY in $1\" >&2\necho \"$API_KEY\"\n"+
+		"printf '%0392d%s\\n' 0 \"$API_KEY\" >&2\nprintf '%0150d%s\\n' 0 \"$API_KEY\"\nexit 1\n") // where what is shown ends
 	s.Env = map[string]string{"API_KEY": "abcdef-123456"}
 	s.Args = []string{filepath.Join(home, "data"), "--token", "hunter2hunter2"}
 	r := diagnose(t, s, func(o *doctor.Options) { o.Home = home })
 	raw, err := r.MarshalJSON()
 	require.NoError(t, err)
-	for _, secret := range []string{"abcdef-123456", "hunter2hunter2", home} {
+	for _, secret := range []string{"abcdef", "hunter2hunter2", home} {
 		assert.NotContains(t, string(raw), secret)
 	}
 	for _, shown := range []string{"~/data", `"mcphud":"devel"`, `"go":"go`, `"system":"` + runtime.GOOS} {

@@ -190,7 +190,7 @@ func (r *run) stage(st stage) {
 	if s.Status == Running {
 		s.Status = OK
 	}
-	if r.ctx.Err() != nil && s.Status == Failed && failure.Kind(s.Kind) == failure.Interrupted {
+	if r.ctx.Err() != nil && s.Status == Failed && s.Kind == failure.Interrupted {
 		s.Status, s.Evidence, s.Fix = Skipped, []string{"cancelled"}, ""
 	}
 	r.notify(s)

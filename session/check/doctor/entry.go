@@ -164,18 +164,15 @@ func (r *run) variables(s *Step) {
 	default:
 		s.Evidence = append([]string{fmt.Sprintf("%d set by the entry", len(s.Evidence))}, s.Evidence...)
 	}
-	if r.server.Command != "" && len(r.server.Env) > 0 {
-		for name, v := range r.server.Env {
-			if name == "PATH" && os.Getenv("PATH") != v {
-				s.add("PATH of the entry is used instead of that of mcphud")
-			}
-		}
+	if v, sets := r.server.Env["PATH"]; sets && r.server.Command != "" && os.Getenv("PATH") != v {
+		s.add("PATH of the entry is used instead of that of mcphud")
 	}
 }
 
-// placeholder reports whether a value is one that a manual asks to replace.
+// placeholders matches values that a manual asks to replace.
 var placeholders = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(?:(?:bearer|token) )?(?:<[^>]+>|\[[^\]]*(?:key|token)[^\]]*\]|y?our[-_ ].+|xxx+|\.\.\.|changeme|replace[-_ ]?me|\$\{[^}]*\}|\$[A-Z][A-Z0-9_]+)$`)
+	return regexp.MustCompile(`(?i)^(?:(?:bearer|token) )?(?:<[^>]+>|\[[^\]]*(?:key|token)[^\]]*\]|your[-_ ].+|xxx+|\.\.\.|changeme|replace[-_ ]?me|\$\{[^}]*\}|\$[A-Z][A-Z0-9_]+)$`)
 })
 
+// placeholder reports whether a value was taken over from a manual, with which no server works.
 func placeholder(v string) bool { return placeholders().MatchString(strings.TrimSpace(v)) }

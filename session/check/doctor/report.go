@@ -79,7 +79,7 @@ func (r Report) Err() *failure.Error {
 	return e
 }
 
-// step is a Step as JSON.
+// stepJSON is a Step for scripts: durations in milliseconds, evidence never null.
 type stepJSON struct {
 	ID       string       `json:"id"`
 	Title    string       `json:"title"`

@@ -185,7 +185,7 @@ func (r *run) clean(s Step) Step {
 			s.Evidence = append(s.Evidence, "more is left out")
 			break
 		}
-		s.Evidence = append(s.Evidence, r.hide(text.Clip(l, maxLine)))
+		s.Evidence = append(s.Evidence, text.Clip(r.hide(l), maxLine))
 	}
 	s.Fix, s.Object = r.hide(s.Fix), r.hide(s.Object)
 	return s
@@ -197,6 +197,16 @@ func (r *run) hide(s string) string {
 		s = strings.ReplaceAll(s, secret, mask.Hidden)
 	}
 	return home(mask.Log(s), r.opts.Home)
+}
+
+// secretRoom is how much more of a line is read than is shown, in bytes: a secret at the cut is then read whole, and masked. It is
+// what a token with many claims takes.
+const secretRoom = 4 << 10
+
+// head is how the body of an entry begins, n bytes of it at most, secrets masked.
+func (r *run) head(seq uint64, n int) string {
+	b, _ := r.journal.Head(seq, n+secretRoom) // what is not kept any more shows as nothing
+	return text.Cut(r.hide(strings.ToValidUTF8(string(b), "\uFFFD")), n)
 }
 
 // home writes the home folder as ~ wherever a path begins with it.
@@ -211,7 +221,9 @@ func home(s, dir string) string {
 		}
 		i += from
 		end := i + len(dir)
-		if end < len(s) && !strings.ContainsRune(`/\ :;,'")]`, rune(s[end])) { // another folder
+		word := s[strings.LastIndexAny(s[:i], " \t\"'=:;,([")+1 : i] // of the path so far: -I, or the /mnt of /mnt/home/me
+		inside := strings.ContainsAny(word, `/\`) && !strings.HasSuffix(word, "/")
+		if inside || end < len(s) && !strings.ContainsRune(`/\ :;,'")]`, rune(s[end])) { // another folder
 			from = end
 			continue
 		}

@@ -184,7 +184,7 @@ func satisfies(version, wanted string) bool {
 	}
 	for alternative := range strings.SplitSeq(wanted, "||") {
 		fits := true
-		words := strings.Fields(strings.NewReplacer(">= ", ">=", "<= ", "<=", "> ", ">", "< ", "<", "^ ", "^", "~ ", "~").Replace(strings.TrimSpace(alternative)))
+		words := strings.Fields(strings.NewReplacer(">= ", ">=", "<= ", "<=", "> ", ">", "< ", "<", "^ ", "^", "~ ", "~").Replace(strings.Join(strings.Fields(alternative), " ")))
 		if len(words) == 3 && words[1] == "-" {
 			words = []string{">=" + words[0], "<=" + words[2]}
 		}
