@@ -25,7 +25,8 @@ const requestTime = 10 * time.Second
 // listenTime is how long the rules wait for the answer to what the session asks for by itself, beside the stages: a refusal is checked as well.
 const listenTime = 2 * time.Second
 
-// era is what was agreed on.
+// era is what was agreed on. HTTP+SSE is deprecated since 2025-03-26
+// (https://modelcontextprotocol.io/specification/2025-03-26/basic/transports#backwards-compatibility).
 func (r *run) era(s *Step) {
 	st := r.session.Status()
 	s.add(fmt.Sprintf("%s, the %s era, over %s", st.Version, st.Era, st.Transport))
@@ -39,7 +40,8 @@ func (r *run) era(s *Step) {
 	}
 }
 
-// lists are what a capability promises.
+// lists are what a capability promises. Templates are a part of resources, and have no capability of their own
+// (https://modelcontextprotocol.io/specification/2025-11-25/server/resources#capabilities).
 var lists = []struct {
 	capability string
 	kind       offer.Kind
@@ -47,7 +49,9 @@ var lists = []struct {
 	{"tools", offer.Tools}, {"resources", offer.Resources}, {"resources", offer.Templates}, {"prompts", offer.Prompts},
 }
 
-// capabilities compares what is declared with what is answered: declared lists, and those that are not.
+// capabilities compares what is declared with what is answered: declared lists, and those that are not. The latter are asked by
+// Call with nothing added (Exact), so that nothing else is refused; a refusal with -32601 is what JSON-RPC asks for
+// (https://www.jsonrpc.org/specification#error_object). Each request has requestTime.
 func (r *run) capabilities(s *Step) {
 	declared := r.session.Status().Capabilities
 	var names []string
@@ -88,7 +92,7 @@ func (r *run) capabilities(s *Step) {
 				}
 			default:
 				kind := failure.KindOf(err)
-				if kind == failure.RpcError {
+				if kind == failure.RpcError { // a list that is declared has to be answered
 					kind = failure.Protocol
 				}
 				fix := "start what the server needs to answer; else have it answer, or not declare " + l.capability
@@ -129,7 +133,7 @@ func (r *run) capabilities(s *Step) {
 	}
 }
 
-// worse is fail for one of several things that can fail.
+// worse is fail for one of several things that can fail: the first of them sums the step up.
 func (s *Step) worse(kind failure.Kind, what, fix string) {
 	if s.Status == Failed {
 		s.add(what)
@@ -138,7 +142,8 @@ func (s *Step) worse(kind failure.Kind, what, fix string) {
 	s.fail(kind, what, fix)
 }
 
-// schemas reads the schemas of all tools.
+// schemas reads the schemas of all tools, those of the list that capabilities has read. One schema may take long, so that the limit is
+// looked at between tools.
 func (r *run) schemas(s *Step) {
 	ctx, cancel := context.WithTimeout(r.ctx, requestTime)
 	defer cancel()
@@ -149,12 +154,12 @@ func (r *run) schemas(s *Step) {
 	}
 	read := 0
 	for _, it := range got.Items {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil { // of this stage or of all: what was read counts
 			s.warn(fmt.Sprintf("only %d of %d tools were read", read, len(got.Items)), "")
 			break
 		}
 		read++
-		if it.Flaw != nil {
+		if it.Flaw != nil { // its schemas may be what is missing
 			s.warn(it.Name+": "+it.Flaw.Error(), "correct the definition of the tool")
 			continue
 		}
@@ -180,7 +185,7 @@ func (r *run) schemas(s *Step) {
 	}
 }
 
-// rules checks everything that was said so far.
+// rules checks everything that was said so far, by the rules of live traffic; only what the server broke counts, once for each rule.
 func (r *run) rules(s *Step) {
 	ctx, cancel := context.WithTimeout(r.ctx, listenTime)
 	defer cancel()
@@ -212,6 +217,7 @@ func (r *run) rules(s *Step) {
 			s.add(line)
 			continue
 		}
+		// In the order of the groups, the gravest first, while warn would put each before the one before.
 		fix := s.Fix
 		seen := s.Evidence
 		s.Evidence = nil
@@ -229,7 +235,8 @@ func (r *run) rules(s *Step) {
 	s.Evidence = append([]string{sum}, s.Evidence...)
 }
 
-// latency measures some round trips.
+// latency measures some round trips, one after the other, by ping, which servers answer at once
+// (https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping).
 func (r *run) latency(s *Step) {
 	var all []time.Duration
 	for range pings {

@@ -16,14 +16,14 @@ func (r *run) card(s *Step) {
 		return
 	}
 	found, differences := 0, 0
-	known := docs[:0]
+	known := docs[:0] // what is there, or should be and cannot be read
 	for _, d := range docs {
 		if d.Err == nil && !d.Found {
 			continue
 		}
 		known = append(known, d)
 		differences += len(d.Differences)
-		if d.Found && d.Kind != "catalog" && !d.Other {
+		if d.Found && d.Kind != "catalog" && !d.Other { // a catalog, or the card of another server at this host, says nothing of this one
 			found++
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/transport"
 )
 
-// spawn starts the process. That it ends before it answers turns out later.
+// spawn starts the process, and waits for its id. That it ends before it answers turns out later, in handshake.
 func (r *run) spawn(s *Step) {
 	s.add("argv: " + r.commandLine())
 	if r.server.Cwd != "" {
@@ -48,7 +48,7 @@ func (r *run) spawn(s *Step) {
 
 // isMissingToken reports whether there was no token to start a command with.
 func isMissingToken(err error) bool {
-	var e *failure.Error
+	var e *failure.Error // the session's, from before there is a process
 	return errors.As(err, &e) && e.Kind == failure.OAuth && e.Stage == "authorizing"
 }
 
@@ -108,7 +108,7 @@ func (r *run) failedBefore() bool {
 
 // attempts adds each request of the handshake with its answer, and returns the method of the last one.
 func (r *run) attempts(s *Step) (last string) {
-	answers := map[uint64]journal.Entry{}
+	answers := map[uint64]journal.Entry{} // by the Seq of their requests
 	for _, e := range r.entries(journal.Response, journal.ErrorResponse) {
 		answers[e.Peer] = e
 	}
@@ -131,7 +131,8 @@ func (r *run) attempts(s *Step) (last string) {
 	return last
 }
 
-// stderr is the end of what the child wrote there.
+// stderr is the end of what the child wrote there, or the lines that say why it failed where one does. What is found here makes the
+// advice of spawn better, where that had none.
 func (r *run) stderr(s *Step) {
 	var lines []string
 	n := 0
@@ -142,12 +143,13 @@ func (r *run) stderr(s *Step) {
 			lines = append(lines, l)
 		}
 	}
+	// The same variables as the child has: only one that is not set there can be missing.
 	env := process.Environment(r.server.Env)
 	if r.server.Sandbox != nil {
 		env = process.Filtered(r.server.Env)
 	}
 	cause := diagnosis.Explain(lines, process.Sets(env))
-	show := cause.Shown
+	show := cause.Shown // the cause, and the last lines
 	if r.isConnected() || cause.Line == "" {
 		show = slices.DeleteFunc(lines, diagnosis.StackFrame)
 		show = show[max(len(show)-12, 0):]
@@ -173,13 +175,14 @@ func (r *run) stderr(s *Step) {
 	}
 }
 
-// stdout is what of the child's output is not JSON-RPC.
+// stdout is what of the child's output is not JSON-RPC (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio).
+// It is looked at once more after the shutdown, for what a server writes when it ends; hence it begins by clearing the step.
 func (r *run) stdout(s *Step) {
 	s.Evidence, s.Fix, s.Status = nil, "", OK
 	answered := r.answeredAt()
 	before, after, unended := 0, 0, 0
 	var quoted []string
-	var shown [3]int
+	var shown [3]int // of each kind, at most four: the first noise is not all there is
 	for _, e := range r.entries(journal.Bad) {
 		if e.Dir != journal.In {
 			continue
@@ -245,7 +248,8 @@ func (r *run) answeredAt() (seq uint64) {
 	return seq
 }
 
-// shutdown disconnects: what the server does when its input ends, or its session.
+// shutdown disconnects: what the server does when its input ends, or its session. A child has transport.Leave to exit by itself, as
+// (https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#shutdown) wants of it.
 func (r *run) shutdown(s *Step) {
 	start := time.Now()
 	err := r.session.Disconnect()
@@ -282,7 +286,8 @@ func (r *run) shutdown(s *Step) {
 	}
 }
 
-// goodbye is the end of a session over HTTP.
+// goodbye is the end of a session over HTTP: a DELETE, which a server may refuse with 405
+// (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management).
 func (r *run) goodbye(s *Step, took time.Duration) {
 	for _, e := range r.exchanges() {
 		if e.method != "DELETE" {

@@ -1,5 +1,9 @@
 // Package doctor says why a server does not connect, or that it does: it connects the way everybody does, stage by stage, and
 // keeps at each what it saw, how long it took, and what to do about it. It never calls a tool.
+//
+// There is one attempt to connect, that of the session itself, and the stages read off it how far it came: what the journal and
+// the HTTP trace have. So a diagnosis cannot disagree with what users meet. A stage that waits for something goes on when that is
+// there, or when connecting is over; what it saw is kept also where a later stage is the one that failed.
 package doctor
 
 import (
@@ -31,19 +35,20 @@ const (
 
 // Step is one stage of a diagnosis. Its texts may hold what a server says; secrets are masked.
 type Step struct {
-	ID       string
-	Title    string
+	ID       string // of the stage, as in Plan; scripts may rely on it
+	Title    string // of the stage, for people
 	Status   Status
-	Evidence []string // what was seen: the first one sums it up
-	Took     time.Duration
-	Fix      string // what to do; "" where there is nothing to do
-	Remedy   failure.Remedy
-	Object   string       // what the remedy is about
-	Kind     failure.Kind // of a failed step
+	Evidence []string       // what was seen: the first one sums it up; at most maxEvidence lines and one that says that there are more
+	Took     time.Duration  // including what it waited for; 0 for a step that was left out
+	Fix      string         // what to do; "" where there is nothing to do
+	Remedy   failure.Remedy // what mcphud can do about it; "" for nothing
+	Object   string         // what the remedy is about
+	Kind     failure.Kind   // of a failed step
 }
 
 // Target is the server to diagnose, as it is configured.
 type Target struct {
+	// Server is the entry, with its problem if it has one: a diagnosis says that as well.
 	Server config.Server
 	// Warnings are those about the file of the entry; nil for none.
 	Warnings []config.Warning
@@ -68,13 +73,13 @@ type Options struct {
 // pings is how many round trips are measured.
 const pings = 5
 
-// Bounds of what is kept of a step.
+// Bounds of what is kept of a step, as reports are pasted into issues.
 const (
-	maxEvidence = 24
-	maxLine     = 400 // bytes
+	maxEvidence = 24  // lines
+	maxLine     = 400 // bytes of a line once its secrets are masked
 )
 
-// Plan is the steps of a diagnosis, in order, none of which has begun.
+// Plan is the steps of a diagnosis, in order, none of which has begun. Run reports the same IDs, each at least once.
 func Plan(s config.Server) (steps []Step) {
 	for _, st := range stagesOf(s) {
 		steps = append(steps, Step{ID: st.id, Title: st.title, Status: Pending})
@@ -84,9 +89,9 @@ func Plan(s config.Server) (steps []Step) {
 
 // Run looks at a server and returns when nothing of that is left: no process, no connection. report, which may be nil, hears of
 // each step when it begins, when more is known, and when it is over; one that is over can turn out to have failed. It is called
-// by one goroutine at a time. A context that ends leaves the rest out.
+// by one goroutine, that of Run, which waits for it. A context that ends leaves the rest out.
 func Run(ctx context.Context, t Target, o Options, report func(Step)) Report {
-	if o.Timeout <= 0 {
+	if o.Timeout <= 0 { // connecting, and what comes after it
 		o.Timeout = t.Server.ConnectLimit() + 30*time.Second
 	}
 	if report == nil {
@@ -107,16 +112,16 @@ func Run(ctx context.Context, t Target, o Options, report func(Step)) Report {
 type needs int
 
 const (
-	nothing    needs = iota
-	anEntry          // that can be started
-	connection       // a server that answered the handshake
-	trouble          // a connection that could not be made
+	nothing    needs = iota // it looks at the entry alone, also where that cannot be started
+	anEntry                 // that can be started
+	connection              // a server that answered the handshake
+	trouble                 // a connection that could not be made
 )
 
-// stage is one row of the plan.
+// stage is one row of the plan. look sets the status of a step that is not simply ok, and may call run.notify on the way.
 type stage struct {
-	id, title string
-	needs     needs
+	id, title string // as Step has them
+	needs     needs  // without which it is skipped, with the reason
 	look      func(*run, *Step)
 }
 
@@ -143,6 +148,7 @@ func stagesOf(s config.Server) []stage {
 		{"stdout", "Standard output", anEntry, (*run).stdout},
 	}
 	if s.NeedsToken() {
+		// After the handshake, which says that a login is needed.
 		middle = slices.Insert(middle, 4, stage{"oauth", "Login (OAuth)", anEntry, (*run).oauth})
 	}
 	if remote(s) {
@@ -190,19 +196,20 @@ func (r *run) stage(st stage) {
 	if s.Status == Running {
 		s.Status = OK
 	}
+	// What fails because somebody ended the diagnosis says nothing about the server.
 	if r.ctx.Err() != nil && s.Status == Failed && s.Kind == failure.Interrupted {
 		s.Status, s.Evidence, s.Fix = Skipped, []string{"cancelled"}, ""
 	}
 	r.notify(s)
 }
 
-// fail makes a step the one that says why.
+// fail makes a step the one that says why. what goes before all that was seen so far, as the first line sums up.
 func (s *Step) fail(kind failure.Kind, what, fix string) {
 	s.Status, s.Kind, s.Fix = Failed, kind, fix
 	s.Evidence = append([]string{what}, s.Evidence...)
 }
 
-// warn makes a step one that somebody should look at. One that failed stays so.
+// warn makes a step one that somebody should look at. One that failed stays so, and the first fix stays: it is the one most people need.
 func (s *Step) warn(what, fix string) {
 	if s.Status == Failed {
 		s.add(what)
@@ -221,7 +228,7 @@ func (s *Step) skip(why string) {
 	s.Evidence = append([]string{why}, s.Evidence...)
 }
 
-// add adds what was seen.
+// add adds what was seen, without blank lines. The lines may be the server's: clean masks and bounds them before anybody has them.
 func (s *Step) add(lines ...string) {
 	for _, l := range lines {
 		if l = strings.TrimSpace(l); l != "" {
@@ -230,7 +237,7 @@ func (s *Step) add(lines ...string) {
 	}
 }
 
-// setError makes an error of the session the outcome.
+// setError makes an error of the session the outcome: what it says, what it advises, and what mcphud can do about it.
 func (s *Step) setError(err error) {
 	var e *failure.Error
 	if !errors.As(err, &e) {

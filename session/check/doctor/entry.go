@@ -22,7 +22,7 @@ var unset = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:environment variable|\$\{input:) ?(\S+?)\}? is not set`)
 })
 
-// problems are what is wrong with the entry: variables that are not set, and the rest.
+// problems are what is wrong with the entry: the sentence about each variable that is not set, by its name, and the rest.
 func (r *run) problems() (variables map[string]string, rest []string) {
 	variables = map[string]string{}
 	if r.server.Problem == nil {
@@ -43,7 +43,8 @@ func (r *run) problems() (variables map[string]string, rest []string) {
 	return variables, rest
 }
 
-// config is where the entry comes from, and what is wrong with it.
+// config is where the entry comes from, and what is wrong with it. It decides whether anything is started at all: r.blocked says why
+// not, and the stages that need an entry go by it. An entry that is not trusted is never run, not even for its version.
 func (r *run) config(s *Step) {
 	from := r.server.Source
 	s.add(from.String() + dialect(from))
@@ -97,6 +98,7 @@ func (r *run) startFailureKind() failure.Kind {
 	return failure.SpawnFailed
 }
 
+// dialect is the kind of file that an entry comes from, in brackets.
 func dialect(s config.Source) string {
 	if s.Dialect == "" {
 		return ""
@@ -107,6 +109,7 @@ func dialect(s config.Source) string {
 // WarningsOf are those of a set that are about an entry, or about its file as a whole.
 func WarningsOf(set config.Set, s config.Server) (out []config.Warning) {
 	for _, w := range set.Warnings {
+		// config writes "server NAME: …" about one entry, with the name quoted.
 		about, named := strings.CutPrefix(w.Message, "server ")
 		if w.File == s.Source.File && (!named || strings.HasPrefix(about, fmt.Sprintf("%q", cmp.Or(s.Given, s.Name)))) {
 			out = append(out, w)
@@ -127,7 +130,7 @@ func (r *run) commandLine() string {
 	return strings.Join(words, " ")
 }
 
-// variables are those that the entry needs and sets, by name.
+// variables are those that the entry needs and sets, by name; of headers as well, whose values are as secret.
 func (r *run) variables(s *Step) {
 	missing, _ := r.problems()
 	for _, name := range slices.Sorted(maps.Keys(missing)) {
@@ -142,7 +145,7 @@ func (r *run) variables(s *Step) {
 		s.add(said...)
 		return
 	}
-	var empty []string
+	var empty []string // secrets without a value, and values that a manual asks to replace
 	for _, of := range []map[string]string{r.server.Env, r.server.Headers} {
 		for _, name := range slices.Sorted(maps.Keys(of)) {
 			v := of[name]

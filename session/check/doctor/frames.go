@@ -8,7 +8,9 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
-// errorOf is the JSON-RPC error in a frame, in a line.
+// Frames may be huge; what is looked for stands at their beginning.
+
+// errorOf is the JSON-RPC error in a frame, in a line; "" where the frame is not kept any more.
 func errorOf(j *journal.Journal, seq uint64) string {
 	b, err := j.Head(seq, 64<<10)
 	if err != nil {
@@ -21,7 +23,8 @@ func errorOf(j *journal.Journal, seq uint64) string {
 	return fmt.Sprintf("%d %s", e.Code, text.Clip(e.Message, 200))
 }
 
-// versionOf is the protocol version that a request of the handshake names.
+// versionOf is the protocol version that a request of the handshake names: initialize as a parameter, server/discover in its _meta
+// (https://modelcontextprotocol.io/specification/2026-07-28).
 func versionOf(j *journal.Journal, seq uint64) string {
 	b, err := j.Head(seq, 64<<10)
 	if err != nil {

@@ -21,16 +21,16 @@ import (
 // exchange is one request over HTTP and its answer.
 type exchange struct {
 	seq            uint64
-	method, target string // of the request
-	status         int    // 0 where there was no answer
-	line           string // status line
-	headers        [][2]string
-	failed         string // why there was no answer
+	method, target string      // of the request
+	status         int         // 0 where there was no answer
+	line           string      // status line
+	headers        [][2]string // of the answer, name and value, in its order
+	failed         string      // why there was no answer
 	took           time.Duration
 	about          string // JSON-RPC method
 }
 
-// exchanges are those of our server, in order.
+// exchanges are those of our server, in order. Events and the rest of bodies, which the journal has as entries of their own, are not.
 func (r *run) exchanges() (out []exchange) {
 	at := map[uint64]int{}
 	for _, e := range r.entries(journal.HTTP) {
@@ -51,7 +51,7 @@ func (r *run) exchanges() (out []exchange) {
 			out = append(out, exchange{seq: e.Seq, method: words[0], target: words[1], about: e.Method})
 			continue
 		}
-		i, ok := at[e.Peer]
+		i, ok := at[e.Peer] // an answer names its request
 		if !ok {
 			continue
 		}
@@ -73,7 +73,7 @@ func (r *run) exchanges() (out []exchange) {
 	return out
 }
 
-// telling are the headers of an answer that say something about who gave it.
+// telling are the headers of an answer that say something about who gave it, in lower case.
 var telling = []string{"content-type", "mcp-session-id", "mcp-protocol-version", "allow", "www-authenticate", "location", "server", "via", "x-powered-by", "retry-after", "cf-ray"}
 
 // http waits for the first answer, and for the last one where the first was a refusal.
@@ -90,7 +90,7 @@ func (r *run) http(s *Step) {
 	}
 	all := r.exchanges()
 	answered := false
-	said := map[string]bool{}
+	said := map[string]bool{} // a session makes the same exchange again and again
 	for _, x := range all {
 		if x.about == "subscriptions/listen" || x.status == 0 && x.failed == "" && x.about == "" {
 			continue // a stream that stays open
@@ -130,6 +130,7 @@ func (r *run) http(s *Step) {
 	}
 }
 
+// inBrackets is " (s)", "" for "".
 func inBrackets(s string) string {
 	if s == "" {
 		return ""
@@ -148,7 +149,8 @@ var guesses = []string{"/mcp", "/sse", "/", "/mcp/", "/api/mcp", "/v1/mcp"}
 // guessTime is how long one of them may take.
 const guessTime = 3 * time.Second
 
-// path looks for the server at other paths of the same origin, where it seems to be none at this one.
+// path looks for the server at other paths of the same origin, where it seems to be none at this one. The headers of the entry go along,
+// as they were meant for this origin; it stops at the first server that it finds.
 func (r *run) path(s *Step) {
 	u := r.url()
 	if u == nil || !slices.ContainsFunc(r.exchanges(), func(x exchange) bool { return x.status != 0 }) {
@@ -181,12 +183,13 @@ func (r *run) path(s *Step) {
 	s.skip("no MCP server answers at any other usual path")
 }
 
-// guess tries to connect at another URL.
+// guess tries to connect at another URL, as a server of its own name, so that its entries in the journal are not ours. found is also
+// true where a login would be needed.
 func (r *run) guess(at url.URL) (what string, found bool) {
 	cfg := r.server
 	cfg.Name, cfg.URL, cfg.Transport, cfg.ConnectTimeout = r.server.Name+" at "+at.Path, at.String(), config.Auto, guessTime
 	cfg.Source.Project, cfg.Source.Published = false, nil // it was trusted, or not started at all
-	cfg.OAuth, cfg.HeadersHelper = nil, nil
+	cfg.OAuth, cfg.HeadersHelper = nil, nil               // no login is begun, and no program run, for a guess
 	s, err := r.manager.Register(cfg)
 	if err != nil {
 		return messageOf(err), false

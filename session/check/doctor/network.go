@@ -40,13 +40,13 @@ func (r *run) proxyURL() *url.URL {
 	return p
 }
 
-// proxyVariables are those that are looked at, by scheme.
+// proxyVariables are those that are looked at, by scheme; the first that is set is named.
 var proxyVariables = map[string][]string{
 	"https": {transport.ProxyVariable, "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"},
 	"http":  {transport.ProxyVariable, "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"},
 }
 
-// proxy says which setting applies.
+// proxy says which setting applies. It only asks the transport's own rules, so that it cannot name another one than is used.
 func (r *run) proxy(s *Step) {
 	u := r.url()
 	if u == nil {
@@ -55,7 +55,7 @@ func (r *run) proxy(s *Step) {
 	}
 	set := ""
 	if r.server.Proxy != "" {
-		set = "the entry"
+		set = "the entry" // which wins over the environment
 		s.add("proxy of the entry: " + mask.URL(r.server.Proxy))
 	}
 	for _, name := range proxyVariables[u.Scheme] {
@@ -90,7 +90,7 @@ func (r *run) proxy(s *Step) {
 	}
 }
 
-// dns waits for a lookup, or for a connection that needed none.
+// dns waits for a lookup, or for a connection that needed none. A name may be looked up several times; the first failure counts.
 func (r *run) dns(s *Step) {
 	if r.url() == nil {
 		s.skip("there is no host to look up")
@@ -154,7 +154,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// tcp waits until a connection was made.
+// tcp waits until a connection was made. Addresses that failed before one that did not are shown, and are not a failure: clients try
+// IPv6 and IPv4 side by side.
 func (r *run) tcp(s *Step) {
 	if r.failedBefore() || r.url() == nil {
 		s.skip("there is no address to connect to")
@@ -185,7 +186,7 @@ func (r *run) tcp(s *Step) {
 	case len(all) == 0 && r.err == nil:
 		s.skip("no connection was needed")
 	default:
-		if r.err == nil { // it went another way
+		if r.err == nil { // it went another way, as over a connection that was kept
 			return
 		}
 		seen := s.Evidence
@@ -201,7 +202,7 @@ func (r *run) tcp(s *Step) {
 	}
 }
 
-// tls waits until the server has shown its certificate.
+// tls waits until the server has shown its certificate, and warns two weeks before it expires.
 func (r *run) tls(s *Step) {
 	u := r.url()
 	switch {
@@ -233,7 +234,7 @@ func (r *run) tls(s *Step) {
 		s.skip("no handshake was needed")
 		return
 	}
-	one := all[0]
+	one := all[0] // later ones are to the same server, or to that of the login
 	chain, verify := one.state.PeerCertificates, (*tls.CertificateVerificationError)(nil)
 	if errors.As(one.err, &verify) {
 		chain = verify.UnverifiedCertificates
@@ -276,6 +277,7 @@ func (r *run) serverCertificates() []*x509.Certificate {
 	u := r.url()
 	ctx, cancel := context.WithTimeout(r.ctx, requestTime)
 	defer cancel()
+	// Not verified, as they are only shown, and were refused before.
 	d := tls.Dialer{Config: &tls.Config{MinVersion: tls.VersionTLS12, ServerName: u.Hostname(), InsecureSkipVerify: true}}
 	c, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), listen.PortOf(u)))
 	if err != nil {
@@ -288,7 +290,7 @@ func (r *run) serverCertificates() []*x509.Certificate {
 	return nil
 }
 
-// describe is a certificate in a line.
+// describe is a certificate in a line; i is its place in the chain, 0 for the server's own.
 func describe(i int, c *x509.Certificate) string {
 	names := append([]string(nil), c.DNSNames...)
 	for _, ip := range c.IPAddresses {

@@ -19,7 +19,7 @@ func (r *run) oauth(s *Step) {
 		return
 	}
 	asked := slices.ContainsFunc(r.exchanges(), func(x exchange) bool { return x.status == 401 || x.status == 403 })
-	a := r.session.Authorizer()
+	a := r.session.Authorizer() // nil for a server without logins
 	switch {
 	case !asked && r.isConnected():
 		st := auth.Status{}
@@ -57,8 +57,9 @@ func (r *run) oauth(s *Step) {
 		s.Remedy = failure.GiveHeader
 		return
 	}
+	// Metadata alone: nobody is registered, no browser opens.
 	flow, err := a.Discover(r.ctx, nil)
-	found := false
+	found := false // some document of metadata
 	for _, step := range flow.Steps() {
 		s.add(fmt.Sprintf("%s: %s, %s", step.Name, step.State, text.Duration(step.Took)))
 		for _, seq := range step.Exchanges {

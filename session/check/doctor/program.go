@@ -20,7 +20,7 @@ import (
 // environment is what the child gets.
 func (r *run) environment() []string { return process.Environment(r.server.Env) }
 
-// program finds the file that would run.
+// program finds the file that would run, the way the transport does, and looks at it without running it.
 func (r *run) program(s *Step) {
 	if r.server.Command == "" {
 		s.skip("the entry has no command")
@@ -55,7 +55,7 @@ func (r *run) program(s *Step) {
 	}
 }
 
-// notFound says where a program was looked for.
+// notFound says where a program was looked for: in each folder of the PATH that the child would have, with names that are nearly the same.
 func (r *run) notFound(s *Step, env []string) {
 	s.fail(failure.SpawnFailed, fmt.Sprintf("command %q not found", r.server.Command), "install it, give its full path, or extend PATH")
 	s.Remedy, s.Object = failure.SetVariable, "PATH"
@@ -73,7 +73,7 @@ func (r *run) notFound(s *Step, env []string) {
 			path = v
 		}
 	}
-	var like []string
+	var like []string // at most three, from all folders
 	seen := map[string]bool{}
 	for _, dir := range filepath.SplitList(path) {
 		if seen[dir] {
@@ -110,7 +110,7 @@ func readNames(dir string) ([]string, error) {
 		return nil, err
 	}
 	defer f.Close()
-	names, err := f.Readdirnames(5000)
+	names, err := f.Readdirnames(5000) // in any order: of a larger folder some names are not compared
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
@@ -119,7 +119,7 @@ func readNames(dir string) ([]string, error) {
 
 // near reports whether one name is a slip of the other: one character more, less or different, or two swapped.
 func near(a, b string) bool {
-	if len(a) < 3 || a == b {
+	if len(a) < 3 || a == b { // short names are near to everything
 		return false
 	}
 	i := 0

@@ -15,18 +15,20 @@ type Report struct {
 	Server    string // its name
 	Target    string // command line or URL
 	Source    string // file and line of the entry
-	Steps     []Step
+	Steps     []Step // all of the plan, in order, none of them pending or running
 	Started   time.Time
 	Took      time.Duration
-	Cancelled bool
+	Cancelled bool   // by the caller's context; a time limit of the diagnosis is not that
 	Version   string // of mcphud
 }
 
+// report is made once all is closed.
 func (r *run) report(cancelled bool, began time.Time) Report {
 	rep := Report{
 		Server: r.hide(r.server.Name), Source: r.hide(r.server.Source.String()), Started: began, Took: time.Since(began), Cancelled: cancelled,
 		Version: cmp.Or(r.opts.Version, "devel"),
 	}
+	// A URL may have a secret in its query or before its host.
 	if rep.Target = r.hide(r.commandLine()); remote(r.server) {
 		rep.Target = r.hide(mask.URL(r.server.URL))
 	}
@@ -36,7 +38,7 @@ func (r *run) report(cancelled bool, began time.Time) Report {
 	return rep
 }
 
-// First is the first step with a status; nil if there is none.
+// First is the first step with a status, a part of Steps; nil if there is none.
 func (r Report) First(of Status) *Step {
 	for i := range r.Steps {
 		if r.Steps[i].Status == of {
@@ -48,7 +50,7 @@ func (r Report) First(of Status) *Step {
 
 // Status is the worst of its steps: failed, warning or ok.
 func (r Report) Status() Status {
-	for _, s := range []Status{Failed, Warning} {
+	for _, s := range []Status{Failed, Warning} { // skipped ones count as ok: most are for other kinds of servers
 		if r.First(s) != nil {
 			return s
 		}
@@ -66,7 +68,7 @@ func (r Report) Connected() bool {
 	return false
 }
 
-// Err is the first failure, nil where nothing failed.
+// Err is the first failure, nil where nothing failed: later ones most often follow from it. Its Stage is the ID of the step.
 func (r Report) Err() *failure.Error {
 	s := r.First(Failed)
 	if s == nil {
@@ -91,7 +93,8 @@ type stepJSON struct {
 	Kind     failure.Kind `json:"kind,omitempty"`
 }
 
-// MarshalJSON is the report for scripts and bug reports.
+// MarshalJSON is the report for scripts and bug reports. Names stay; durations are in milliseconds, started is in UTC, steps and evidence
+// are never null. go and system are what mcphud was built with and runs on.
 func (r Report) MarshalJSON() ([]byte, error) {
 	out := struct {
 		Server    string       `json:"server"`
@@ -121,4 +124,5 @@ func (r Report) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
+// ms is a duration in milliseconds, with three decimals.
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

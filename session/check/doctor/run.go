@@ -19,31 +19,34 @@ import (
 
 // run is one diagnosis. Its stages run one after the other on one goroutine; connecting has another one.
 type run struct {
-	ctx     context.Context
+	// The fields down to closed belong to the goroutine of the stages, but for err and found.
+	ctx     context.Context // of the whole, with its time limit
 	opts    Options
 	target  Target
-	server  config.Server
-	onStep  func(Step)
-	secrets []string // that are masked wherever they turn up
-	steps   []*Step
-	blocked string // why nothing is started
+	server  config.Server // of the target, enabled, and not to be reconnected
+	onStep  func(Step)    // never nil
+	secrets []string      // that are masked wherever they turn up, the longest first
+	steps   []*Step       // that have begun, in order
+	blocked string        // why nothing is started; "" where something is
 
-	network *transport.Network // nil for a child
-	journal *journal.Journal
-	manager *session.Manager
-	session *session.Session
-	found   trace // over HTTP
-	began   bool
-	over    chan struct{} // closed when connecting is over
-	err     error         // of connecting, once over is closed
-	closed  bool
+	network *transport.Network // nil for a child, and until the stage of the configuration
+	journal *journal.Journal   // nil until connecting has begun, as manager and session are
+	manager *session.Manager   // of this diagnosis alone
+	session *session.Session   // nil also where the entry could not be registered
+	found   trace              // over HTTP; it has a lock of its own
+	began   bool               // connecting has begun
+	over    chan struct{}      // closed when connecting is over
+	err     error              // of connecting; read only once over is closed
+	closed  bool               // the session was disconnected, by a stage or at the end
 
-	mu   sync.Mutex
+	mu   sync.Mutex      // of exit, which comes from the goroutine that waits for the child
 	exit *transport.Exit // how the child ended when it was closed; nil before
 }
 
+// newRun prepares a diagnosis; nothing is started yet.
 func newRun(ctx context.Context, t Target, o Options, report func(Step)) *run {
 	r := &run{ctx: ctx, opts: o, target: t, server: t.Server, onStep: report, over: make(chan struct{}), secrets: secretsOf(t.Server)}
+	// A second attempt would mix its traces with those of the first.
 	r.server.NoReconnect, r.server.Disabled = true, false
 	r.found.changed = make(chan struct{}, 1)
 	// The last eighth is for what comes after.
@@ -62,6 +65,7 @@ func (r *run) startConnecting() error {
 	if r.journal = r.opts.Journal; r.journal == nil {
 		r.journal = journal.New(journal.Options{})
 	}
+	// Nothing of this session may reach the user's: no questions, no history, no pages, no checks that add to what is measured.
 	o := r.opts.Session
 	o.Journal, o.Pending, o.Record, o.HealthInterval, o.Patient, o.ResultTTL, o.Pages = r.journal, nil, nil, -1, false, 0, nil
 	o.Transport.Stderr = nil
@@ -83,14 +87,15 @@ func (r *run) startConnecting() error {
 		return err
 	}
 	r.session = s
-	go func() {
+	go func() { // ends with r.ctx; close waits for it
 		defer close(r.over)
 		r.err = s.Connect(r.ctx)
 	}()
 	return nil
 }
 
-// until waits until something is known, or connecting is over, or there is no time left.
+// until waits until something is known, or connecting is over, which it is when there is no time left. known is asked after each change
+// of the session and each event of the trace, on this goroutine.
 func (r *run) until(known func() bool) {
 	if err := r.startConnecting(); err != nil {
 		return
@@ -141,7 +146,7 @@ func (r *run) close() {
 	}
 }
 
-// entries are those of the journal about our server.
+// entries are those of the journal about our server, oldest first. A journal of the caller's may have others, of other names.
 func (r *run) entries(kinds ...journal.Kind) (out []journal.Entry) {
 	if r.journal == nil {
 		return nil
@@ -165,7 +170,7 @@ func (r *run) step(id string) *Step {
 	return nil
 }
 
-// revise changes a step that is over.
+// revise changes a step that is over, and reports it again: a later stage may know better why. Nothing happens where it never began.
 func (r *run) revise(id string, f func(*Step)) {
 	if s := r.step(id); s != nil {
 		f(s)
@@ -191,7 +196,7 @@ func (r *run) clean(s Step) Step {
 	return s
 }
 
-// hide masks what is secret, and writes the home folder as ~.
+// hide masks what is secret, and writes the home folder as ~. It comes before any cut: half of a secret would not be found.
 func (r *run) hide(s string) string {
 	for _, secret := range r.secrets {
 		s = strings.ReplaceAll(s, secret, mask.Hidden)
@@ -220,21 +225,21 @@ func home(s, dir string) string {
 			return s
 		}
 		i += from
-		end := i + len(dir)
+		end := i + len(dir)                                          // /home/me is not in /home/me2
 		word := s[strings.LastIndexAny(s[:i], " \t\"'=:;,([")+1 : i] // of the path so far: -I, or the /mnt of /mnt/home/me
 		inside := strings.ContainsAny(word, `/\`) && !strings.HasSuffix(word, "/")
 		if inside || end < len(s) && !strings.ContainsRune(`/\ :;,'")]`, rune(s[end])) { // another folder
 			from = end
 			continue
 		}
-		s = s[:i] + "~" + s[end:]
+		s = s[:i] + "~" + s[end:] // which cannot begin with dir again, as dir is absolute
 		from = i + 1
 	}
 }
 
 // secretsOf are the values of an entry that must not be shown: what masking hides, and what of a header follows its scheme.
 func secretsOf(s config.Server) (out []string) {
-	shown := s.Masked()
+	shown := s.Masked() // which knows what is secret; a scheme or a name that it leaves readable is not a part of the secret
 	add := func(value, masked string) {
 		if value == masked {
 			return
@@ -245,7 +250,7 @@ func secretsOf(s config.Server) (out []string) {
 		if _, after, ok := strings.Cut(value, "="); ok && strings.HasPrefix(masked, value[:len(value)-len(after)]) {
 			value = after
 		}
-		if len(value) > 3 {
+		if len(value) > 3 { // shorter ones would be found in half of all words
 			out = append(out, value)
 		}
 	}

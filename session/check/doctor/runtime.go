@@ -29,7 +29,8 @@ var runtimes = map[string]string{
 // versionTime is how long a program may take to tell its version.
 const versionTime = 5 * time.Second
 
-// runtime asks what runs the server for its version, and compares it with what the server's package wants.
+// runtime asks what runs the server for its version, and compares it with what the server's package wants. It runs the command of the
+// entry, outside a sandbox, hence only known runtimes, and only where the entry may be started.
 func (r *run) runtime(s *Step) {
 	base := strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(filepath.Base(r.server.Command), ".exe"), ".cmd"))
 	needs, known := runtimes[base]
@@ -47,7 +48,7 @@ func (r *run) runtime(s *Step) {
 		s.skip(filepath.Base(r.server.Command) + " is not a known runtime")
 		return
 	}
-	versions := map[string]string{}
+	versions := map[string]string{} // by the name of the program, without folder and ending
 	for _, name := range slices.Compact([]string{r.server.Command, needs}) {
 		if name == "" {
 			continue
@@ -85,7 +86,7 @@ func (r *run) runtime(s *Step) {
 
 var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+(?:\.\d+)?[\w.+-]*`) })
 
-// version is what a program says of itself.
+// version is what a program says of itself: the first number with a dot, else its first line.
 func (r *run) version(name string) (string, error) {
 	out, err := r.output(name, "--version")
 	if err != nil {
@@ -97,7 +98,8 @@ func (r *run) version(name string) (string, error) {
 	return text.Clip(text.FirstLine(strings.TrimSpace(out)), 60), nil
 }
 
-// output is what a program prints, within bounds of time and size.
+// output is what a program prints on both of its outputs, within bounds of time and size, in the environment that the child would have. It
+// ends with all that it started. The error of one that failed is the first line that it wrote.
 func (r *run) output(name string, args ...string) (string, error) {
 	env := r.environment()
 	path, err := process.Lookup(name, env, r.server.Cwd)
@@ -131,7 +133,7 @@ func (r *run) output(name string, args ...string) (string, error) {
 type bounded struct{ bytes.Buffer }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	const most = 16 << 10
+	const most = 16 << 10                                           // bytes; a version is in the first of them
 	_, _ = b.Buffer.Write(p[:min(len(p), most-min(b.Len(), most))]) // never fails
 	return len(p), nil
 }
@@ -156,6 +158,7 @@ func (r *run) engines() (file, wants string) {
 	return "", ""
 }
 
+// enginesAbove goes up to the nearest package.json, which is the package's own, whether or not it says what it wants.
 func enginesAbove(dir string) (file, wants string) {
 	for {
 		file = filepath.Join(dir, "package.json")
@@ -198,6 +201,8 @@ func satisfies(version, wanted string) bool {
 	return false
 }
 
+// compares reports whether a version satisfies one comparator. Parts that are left out or x match anything, so that >18 is 19 and up, as
+// npm has it (https://github.com/npm/node-semver#ranges). What comes before a release counts as the release.
 func compares(have [3]int, word string) bool {
 	op := word[:len(word)-len(strings.TrimLeft(word, "<>=^~v"))]
 	rest := word[len(op):]
@@ -234,6 +239,7 @@ func compares(have [3]int, word string) bool {
 	return same
 }
 
+// numbers are major, minor and patch; parts that are missing are 0. ok is false for what does not begin with a number.
 func numbers(version string) (out [3]int, ok bool) {
 	for i, part := range strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3) {
 		digits := part[:len(part)-len(strings.TrimLeft(part, "0123456789"))]
