@@ -8,14 +8,14 @@ import (
 
 // Artifact is a file of the repository where SARIF says that findings are: a code-scanning page shows what is in files, which a server is not.
 type Artifact struct {
-	Path  string // below the root of the repository, or as it is
-	lines map[string]int
+	Path  string         // below the root of the repository, or as it is; "" is mcphud.lock
+	lines map[string]int // the first line that has a name, from 1; nil for none
 }
 
-// maxArtifact is how much of an artifact is looked at for names.
+// maxArtifact is how much of an artifact is looked at for names, in bytes.
 const maxArtifact = 16 << 20
 
-// NewArtifact is the file at path with that content, nil where there is no such file yet. A finding is at the first line that has its
+// NewArtifact is the file at path with that content, nil where there is no such file yet. It keeps nothing of content. A finding is at the first line that has its
 // name in quotes, else as a key.
 func NewArtifact(path string, content []byte) Artifact {
 	a := Artifact{Path: path, lines: map[string]int{}}
@@ -41,6 +41,7 @@ func NewArtifact(path string, content []byte) Artifact {
 	return a
 }
 
+// see notes that a line has a name. What is very long names nothing.
 func (a Artifact) see(word string, n int) {
 	if _, seen := a.lines[word]; !seen && len(word) < 200 {
 		a.lines[word] = n

@@ -41,7 +41,7 @@ func (p *junitWriter) json() {
 	p.put("]}")
 }
 
-// encoder makes values JSON, in one buffer.
+// encoder makes values JSON, in one buffer. The zero value is usable, and not to be copied once it was used.
 type encoder struct {
 	buf bytes.Buffer
 	enc *json.Encoder

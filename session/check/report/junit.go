@@ -34,6 +34,7 @@ func (p *junitWriter) junit() {
 	p.put("</testsuites>\n")
 }
 
+// writeSuite writes a suite. Of several servers each has its own suites, which the server's name tells apart.
 func (p *junitWriter) writeSuite(su suite) {
 	name := su.Name
 	if p.several {
@@ -59,17 +60,17 @@ func (p *junitWriter) writeSuite(su suite) {
 type suite struct {
 	check.SectionReport
 	cases                     []testCase
-	failures, errors, skipped int
+	failures, errors, skipped int // of cases; each is in one of them at most
 }
 
 // testCase is one test case: it failed where worst is severe enough.
 type testCase struct {
 	name    string
 	millis  float64
-	failure string  // the kind; "" for none
+	failure string  // the severity of the worst that counts; "" for none
 	skipped string  // why; "" where it was not
 	broken  string  // why it could not be tried
-	indices []int32 // its findings
+	indices []int32 // its findings in the report, those that count first
 }
 
 // onlyCalls reports whether everything that was found is about calls that were made: these are the test cases then, also where none of them
@@ -85,6 +86,7 @@ func (p *junitWriter) onlyCalls(groups []*group) bool {
 	return len(groups) > 0
 }
 
+// suite makes the cases of a section. Its own error is one as well, so that a run that broke off is not green.
 func (p *junitWriter) suite(s check.SectionReport) suite {
 	su := suite{SectionReport: s}
 	add := func(c testCase) {
@@ -151,6 +153,7 @@ func (p *junitWriter) suite(s check.SectionReport) suite {
 	return su
 }
 
+// hasRule reports whether rules have one with that id.
 func hasRule(rules []*check.Rule, id string) bool {
 	for _, r := range rules {
 		if r.ID == id {
@@ -180,6 +183,7 @@ func (p *junitWriter) newTestCase(name string, indices []int32) testCase {
 	return c
 }
 
+// testCase writes a case of a section.
 func (p *junitWriter) testCase(section string, c testCase) {
 	p.put(`  <testcase name="`, attribute(c.name), `" classname="`, attribute(p.r.Server.Name+"."+section), `"`)
 	p.putf(` time="%.3f"`, c.millis/1000)
@@ -218,19 +222,19 @@ func (p *junitWriter) testCase(section string, c testCase) {
 	}
 }
 
-// details is the text of findings.
+// details is the text of findings. No line of it begins with what a server says: see plain.
 func (p *junitWriter) details(indices []int32) {
 	for _, i := range indices {
 		f := &p.r.Findings[i]
-		p.content(f.Severity.String() + ": " + f.Place.String() + ": " + line(f.Message) + "\n")
+		p.content(f.Severity.String() + ": " + line(f.Place.String()+": "+f.Message) + "\n")
 		if f.Ignored != "" {
-			p.content("  ignored: " + f.Ignored + "\n")
+			p.content("  ignored: " + line(f.Ignored) + "\n")
 		}
 		if f.Evidence != "" {
 			p.content("  evidence: " + strings.Join(lines(f.Evidence), "\n    ") + "\n")
 		}
 		if f.Fix != "" {
-			p.content("  fix: " + f.Fix + "\n")
+			p.content("  fix: " + line(f.Fix) + "\n")
 		}
 		if len(f.Clients) > 0 {
 			p.content("  clients: " + strings.Join(f.Clients, ", ") + "\n")

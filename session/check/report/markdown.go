@@ -12,7 +12,7 @@ import (
 // maxMarkdown is how long a comment of GitHub may be, in characters; we count bytes.
 const maxMarkdown = 65536
 
-// worstShown is how many findings stand above the fold.
+// worstShown is how many findings stand above the fold, where a reviewer sees them without a click.
 const worstShown = 10
 
 // markdowns writes a comment for a pull request about one server, or several: then a list of them comes first.
@@ -197,7 +197,7 @@ func code(s string) string {
 	return fence + s + fence
 }
 
-// html is s as text of HTML, and of Markdown.
+// html is s as text of HTML, and of Markdown. It keeps neither mentions nor bare links from being made: it is for texts of ours.
 func html(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "*", "&#42;", "_", "&#95;", "`", "&#96;", "[", "&#91;", "|", "&#124;").Replace(line(s))
 }

@@ -33,6 +33,7 @@ func plain(s string) string {
 	return strings.ReplaceAll(b.String(), "##[", "## [")
 }
 
+// isInvisible reports whether plain writes r as its number: what moves the cursor or the lines, changes the direction, or is not seen.
 func isInvisible(r rune) bool {
 	switch {
 	case r == '\n':
@@ -52,5 +53,5 @@ func line(s string) string {
 	return strings.Join(strings.FieldsFunc(plain(s), func(r rune) bool { return r == '\n' }), " ")
 }
 
-// lines are the lines of plain text.
+// lines are the lines of plain text, without empty ones at its end; at least one.
 func lines(s string) []string { return strings.Split(strings.TrimRight(plain(s), "\n"), "\n") }

@@ -40,13 +40,13 @@ type Options struct {
 	// Width breaks lines of text by Wrap; 0 does not.
 	Width int
 	Wrap  func(text string, width int) []string
-	// Table sets rows in columns that fit the width.
+	// Table sets rows in columns that fit the width. Text needs it where a section has a table.
 	Table func(width int, rows [][]string) string
 	// Artifact is where SARIF says that findings are: a file of the repository, as a service shows it.
 	Artifact Artifact
 }
 
-// Write writes r in a format.
+// Write writes r in a format. The error is that the format is not known, before anything is written, or the first of w. r is only read.
 func Write(w io.Writer, format string, r *check.Report, o Options) error {
 	return write(w, format, []Of{{r, o}}, false)
 }
@@ -57,7 +57,8 @@ type Of struct {
 	Options Options
 }
 
-// WriteAll writes the reports of several servers as one: as JSON an object with version and reports, as SARIF a run for each.
+// WriteAll writes the reports of several servers as one: as JSON an object with version and reports, as SARIF a run for each. It is of that shape
+// also where all is one report. Errors are those of Write.
 func WriteAll(w io.Writer, format string, all []Of) error { return write(w, format, all, true) }
 
 func write(w io.Writer, format string, all []Of, several bool) error {
@@ -96,6 +97,7 @@ type junitWriter struct {
 	o       Options
 }
 
+// put writes texts as they are: what is from a server goes through plain, line, code, attribute or content before.
 func (p *junitWriter) put(texts ...string) {
 	for _, s := range texts {
 		_, _ = p.WriteString(s) // Flush has the error
@@ -107,7 +109,7 @@ func (p *junitWriter) putf(format string, args ...any) { _, _ = fmt.Fprintf(p, f
 // group is the findings of one rule.
 type group struct {
 	rule    *check.Rule
-	worst   check.Severity
+	worst   check.Severity // of those that count; -1 where none does
 	counts  check.Counts
 	indices []int32 // into the report's findings: those that count first, worst first
 }
@@ -152,6 +154,7 @@ func ignoredLast(x, y *check.Finding) int {
 	return 0
 }
 
+// sectionOf is the section that an id of a rule begins with.
 func sectionOf(id string) string {
 	name, _, _ := strings.Cut(id, "/")
 	return name

@@ -449,3 +449,18 @@ func TestWidth(t *testing.T) {
 	o.Width = 20 // too narrow to be wrapped well
 	assert.Contains(t, written(t, report.Text, sample(), o), "its name is all that there is")
 }
+
+// Nothing of a server begins a line of JUnit's texts: a CI system that sees the file obeys lines that begin with "::".
+func TestJUnitLinesAreOurs(t *testing.T) {
+	t.Parallel()
+	r := &check.Report{Sections: []check.SectionReport{{Name: "lint"}}, Findings: []check.Finding{{
+		ID: "lint/a", Severity: check.Error, Place: check.Place{Kind: check.OfTool, Name: "a\n::error::b"}, Message: "c\n::d", Evidence: "e\n::f", Fix: "g\n::h",
+	}}}
+	var b strings.Builder
+	if err := report.Write(&b, report.JUnit, r, report.Options{FailOn: check.Error}); err != nil {
+		t.Fatal(err)
+	}
+	if s := b.String(); strings.Contains(s, "\n::") || !strings.Contains(s, "::error::b") {
+		t.Error(s)
+	}
+}

@@ -7,12 +7,14 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 )
 
+// Where SARIF readers find the schema of the file, and what wrote it.
 const (
 	sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 	home        = "https://github.com/mcphud/mcphud"
 )
 
 // The objects of SARIF 2.1.0 that are written, with the members that are.
+// https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/sarif-v2.1.0-errata01-os-complete.html
 type (
 	sarifText struct {
 		Text     string `json:"text"`
@@ -107,7 +109,7 @@ func (p *junitWriter) sarif() {
 	p.put("]}\n")
 }
 
-// run writes one run, a result after the other.
+// run writes one run, a result after the other. Findings of a baseline that are fixed are results too, absent ones: code scanning closes them by that.
 func (p *junitWriter) run() {
 	rules := p.o.Rules
 	index := map[string]int{}
@@ -169,6 +171,7 @@ func (p *junitWriter) run() {
 	p.put("\n]}")
 }
 
+// sarifRuleOf is a rule as a descriptor. Those of safety have a security-severity, by which code scanning shows them as vulnerabilities.
 func sarifRuleOf(r *check.Rule) sarifRule {
 	out := sarifRule{
 		ID: r.ID, Name: strings.ReplaceAll(r.ID, "/", "-"), Short: message(r.Title), HelpURI: r.Source, Default: sarifLevel{level(r.Severity)},
@@ -192,6 +195,7 @@ func sarifRuleOf(r *check.Rule) sarifRule {
 	return out
 }
 
+// sarifResult is a finding as a result. One that is ignored for a reason is suppressed, one that a baseline has is unchanged.
 func (p *junitWriter) sarifResult(f *check.Finding) sarifResult {
 	text := f.Place.String() + ": " + f.Message
 	if f.Fix != "" {
@@ -246,6 +250,7 @@ func (p *junitWriter) locationOf(f *check.Finding) sarifLocation {
 // share.
 func fingerprints(ours string) sarifFingerprints { return sarifFingerprints{ours, ours + ":1"} }
 
+// level is a severity in SARIF's words.
 func level(s check.Severity) string {
 	switch {
 	case s >= check.Error:

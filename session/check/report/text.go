@@ -57,7 +57,7 @@ func (p *junitWriter) text() {
 	p.writeResult()
 }
 
-// words writes a text below an indentation.
+// words writes a text below an indentation, in lines as wide as the options say. Of the text nothing is obeyed: it may be a server's.
 func (p *junitWriter) words(indent, s string) {
 	rest := strings.Repeat(" ", utf8.RuneCountInString(indent))
 	if p.o.Width <= len(indent)+20 || p.o.Wrap == nil {
@@ -70,6 +70,7 @@ func (p *junitWriter) words(indent, s string) {
 	}
 }
 
+// group writes a rule and its findings: of those that count as many as foldedPlaces, unless the report is verbose.
 func (p *junitWriter) group(g *group) {
 	if g.worst < 0 && !p.o.Verbose {
 		return // all of it is ignored; the end says how many
@@ -99,6 +100,7 @@ func (p *junitWriter) group(g *group) {
 	}
 }
 
+// finding writes one finding below its rule, with what differs from the rule, and at least the first line of its evidence.
 func (p *junitWriter) finding(f *check.Finding, g *group) {
 	head := f.Place.String() + ": " + f.Message
 	if f.Sure != check.Certain {
@@ -136,7 +138,7 @@ func (p *junitWriter) finding(f *check.Finding, g *group) {
 	}
 }
 
-// outcomes says what was tried and held.
+// outcomes says what was tried and held, and that a section without outcomes found nothing; found is how many rules found something.
 func (p *junitWriter) outcomes(s check.SectionReport, found int) {
 	passed, skipped := 0, 0
 	for _, o := range s.Outcomes {

@@ -26,17 +26,17 @@ const (
 	ofSeveral = 2
 )
 
-// maxBaseline is how large its file may be: some 300,000 findings.
+// maxBaseline is how large its file may be, in bytes: some 300,000 findings.
 const maxBaseline = 128 << 20
 
-// Baseline is findings that are known and do not count.
+// Baseline is findings that are known and do not count, by their fingerprints. Of several that are the same it has as many entries.
 type Baseline struct {
-	File    string
+	File    string                   // where Write writes it
 	Known   []check.Known            // of the one server that it is about
 	Servers map[string][]check.Known // of several by the names in the configs; nil where it is about one
 }
 
-// of are the known findings of a server.
+// of are the known findings of a server; a baseline of one server is about any, whatever its name is today.
 func (b *Baseline) of(server string) []check.Known {
 	if b.Servers != nil {
 		return b.Servers[server]
@@ -120,7 +120,8 @@ func ReadBaseline(path string) (*Baseline, error) {
 	return out, nil
 }
 
-// Apply marks the findings of r that are known, and keeps in r what is new and what is fixed.
+// Apply marks the findings of r that are known, and keeps in r what is new and what is fixed. What sections would have found that did not run to
+// their end is not fixed.
 func (b *Baseline) Apply(r *check.Report) {
 	known, all := map[string]int{}, b.of(r.Server.Name)
 	for _, k := range all {
@@ -207,7 +208,8 @@ func next(old []check.Known, r *check.Report) (known []check.Known) {
 	return known
 }
 
-// Write writes a baseline for git: a finding in each line, in an order that stays.
+// Write writes a baseline for git: a finding in each line, in an order that stays. The file is replaced as a whole, and readable by others, as what
+// is committed is.
 func (b *Baseline) Write() error {
 	return files.WriteTo(b.File, 0o644, func(w io.Writer) error {
 		if b.Servers == nil {

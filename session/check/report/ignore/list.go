@@ -16,9 +16,9 @@ const Name = ".mcphud/check.yaml"
 
 // Entry names findings that do not count, and says why. It holds where Rule and Place both match, up to the end of the day Until.
 type Entry struct {
-	Rule   string // an id, or a pattern: * is any text, ? any character
-	Place  string // a pattern, "" for all places: of a name, of KIND NAME, or of KIND NAME POINTER
-	Reason string
+	Rule   string    // not "": an id, or a pattern: * is any text, ? any character
+	Place  string    // a pattern, "" for all places: of a name, of KIND NAME, or of KIND NAME POINTER
+	Reason string    // not "", and not check.InBaseline
 	Until  time.Time // the last day that it holds, zero for ever
 	Where  string    // FILE:LINE, "" for one that is in no file
 }
@@ -35,7 +35,7 @@ type List struct {
 	Severities []Severity // the last that matches holds
 }
 
-// Find is the file of the project at wd: below it, or below the nearest folder above it that has one, up to the root of a repository; ""
+// Find is the file of the project at wd, an absolute path: below it, or below the nearest folder above it that has one, up to the root of a repository; ""
 // where there is none.
 func Find(wd string) string {
 	for at := wd; ; at = filepath.Dir(at) {
@@ -49,7 +49,8 @@ func Find(wd string) string {
 	}
 }
 
-// Apply marks what the list ignores in r, gives severities, and keeps in r what became of each entry on that day.
+// Apply marks what the list ignores in r, gives severities, and keeps in r what became of each entry on that day. The first entry that matches
+// gives the reason. One that matches nothing is only unused where a section of its rules ran to its end. It may be called for several lists.
 func (l List) Apply(r *check.Report, today time.Time) {
 	day := today.Format(time.DateOnly)
 	for _, e := range l.Entries {
@@ -123,6 +124,7 @@ func finishedSections(r *check.Report) (names []string) {
 	return names
 }
 
+// matchPlace reports whether a pattern of an entry means a place.
 func matchPlace(pattern string, p check.Place) bool {
 	return pattern == "" || Match(pattern, p.Name) || Match(pattern, p.Kind) || Match(pattern, strings.TrimSpace(p.Kind+" "+p.Name)) || Match(pattern, p.String())
 }

@@ -13,10 +13,11 @@ import (
 	"github.com/mcphud/mcphud/session/config/yamlfile"
 )
 
-// maxList is how large the file of a list may be.
+// maxList is how large the file of a list may be, in bytes.
 const maxList = 1 << 20
 
-// Read reads a list. The error of a file that is wrong says where, by line and column.
+// Read reads a list, as YAML. The error of a file that is wrong says where, by line and column: a key that is not known is one, for a misspelled
+// entry would hide nothing, or everything.
 func Read(path string) (List, error) {
 	b, err := files.Read(path, maxList)
 	if err != nil {
@@ -25,6 +26,7 @@ func Read(path string) (List, error) {
 	return parse(path, b)
 }
 
+// reader reads the YAML of one list.
 type reader struct{ yamlfile.Reader }
 
 // members are those of a mapping; what says what else a value has to be.
@@ -65,6 +67,7 @@ func parse(path string, b []byte) (l List, err error) {
 	return l, nil
 }
 
+// entries are those of the key ignore; null is none.
 func (r reader) entries(m yamlfile.Member) (out []Entry, err error) {
 	items, ok := yamlfile.Items(m.Value)
 	if !ok {
@@ -115,6 +118,7 @@ func (r reader) entries(m yamlfile.Member) (out []Entry, err error) {
 	return out, nil
 }
 
+// severities are those of the key severity; null is none. They stay in the order of the file.
 func (r reader) severities(m yamlfile.Member) (out []Severity, err error) {
 	if _, null := m.Value.(*ast.NullNode); null {
 		return nil, nil
@@ -137,7 +141,7 @@ func (r reader) severities(m yamlfile.Member) (out []Severity, err error) {
 	return out, nil
 }
 
-// Parse is an entry in one line, as RULE:REASON.
+// Parse is an entry in one line, as RULE:REASON. It holds at all places, for ever. The error is that either is missing.
 func Parse(s string) (Entry, error) {
 	rule, reason, _ := strings.Cut(s, ":")
 	e := Entry{Rule: strings.TrimSpace(rule), Reason: strings.TrimSpace(reason)}
