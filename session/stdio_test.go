@@ -45,7 +45,7 @@ func TestS4_StartFailures(t *testing.T) {
 			"srv: /etc/fakemcp.conf does not exist (starting: the server exited with status 3 before it answered): ", "reading configuration | fakemcp: cannot open /etc/fakemcp.conf: no such file | fakemcp: giving up",
 		}, 1},
 		"exits in initialize": {faketest.Stdio(t, behave.ExitInitialize), failure.SpawnFailed, []string{"srv: fakemcp: panic: license expired (initialize: the server exited with status 4 after it answered server/discover): ", "initialize failed"}, 1},
-		"never answers":       {with(faketest.Stdio(t, behave.NoAnswer), func(c *config.Server) { c.ConnectTimeout = 1700 * time.Millisecond }), failure.Timeout, []string{"no answer to initialize within 1.7s", "give it more time"}, 1},
+		"never answers":       {with(faketest.Stdio(t, behave.NoAnswer), func(c *config.Server) { c.ConnectTimeout = 4 * time.Second }), failure.Timeout, []string{"no answer to initialize within 4s", "give it more time"}, 1},
 		"disabled":            {with(faketest.Stdio(t, behave.Good), func(c *config.Server) { c.Disabled = true }), failure.ServerDisabled, []string{"disabled"}, 0},
 		"flawed entry":        {with(faketest.Stdio(t, behave.Good), func(c *config.Server) { c.Problem = errors.New("variable X is not set") }), failure.Usage, []string{"variable X is not set"}, 0},
 		"bad url":             {config.Server{URL: "localhost:80"}, failure.Usage, []string{"does not start with http:// or https://"}, 1},
