@@ -22,24 +22,24 @@ type signs struct {
 }
 
 // readBehaviour reads from a journal which tools change something: while nothing else goes on, the server says that a resource changed. A
-// connection on which it says so at other times too shows nothing. Whether a second call has a further effect cannot be seen: one that
-// fails has none either.
+// connection on which it says so at other times too, as after the answer to a call, shows nothing of any tool. Whether a second call has a
+// further effect cannot be seen: one that fails has none either.
 func (r *results) readBehaviour(j *journal.Journal) {
 	type line struct {
 		server string
 		conn   uint64
 	}
 	type going struct {
-		open    map[uint64]bool // requests of the client
-		only    string          // the tool whose call is the only one, "" for none
-		seq     uint64
-		changed bool
-		noisy   bool
-		signs   map[string]*signs
+		open    map[uint64]bool   // requests of the client that are not answered yet, by Seq
+		only    string            // the tool whose call is the only one, "" for none
+		seq     uint64            // of that call
+		changed bool              // the server said so since that call began
+		noisy   bool              // it said so while no call was the only one
+		signs   map[string]*signs // by tool
 	}
 	lines := map[line]*going{}
 	j.Each(0, func(e *journal.Entry) bool {
-		if e.Hop != "" || !r.isOwn(e.Server) {
+		if e.Hop != "" || !r.isOwn(e.Server) { // a hop records what a client records too
 			return true
 		}
 		at := lines[line{e.Server, e.Conn}]
@@ -50,7 +50,7 @@ func (r *results) readBehaviour(j *journal.Journal) {
 		switch {
 		case e.Dir == journal.Out && (e.Kind == journal.Request || e.Kind == journal.Notification):
 			at.only = ""
-			if e.Kind == journal.Request && e.Peer > 0 {
+			if e.Kind == journal.Request && e.Peer > 0 { // one without an answer would be open for good
 				if len(at.open) == 0 && e.Method == "tools/call" && e.Took <= alone {
 					at.only, at.seq, at.changed = e.Tool, e.Seq, false
 				}
@@ -91,7 +91,7 @@ func (r *results) readBehaviour(j *journal.Journal) {
 	}
 }
 
-// reportContradictions compares what tools say of themselves with what their calls did.
+// reportContradictions compares what tools say of themselves with what their calls did. A tool counts where each of its calls shows a change.
 func (r *results) reportContradictions(x *examination) {
 	for _, name := range slices.Sorted(maps.Keys(r.signs)) {
 		s := r.signs[name]

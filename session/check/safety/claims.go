@@ -15,7 +15,8 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 )
 
-// checkSecrets reports credentials in a text.
+// checkSecrets reports credentials in a text: likely ones by their shape; possible ones that are the default of a parameter with the name of a
+// secret, whose evidence has nothing of the value.
 func (x *examination) checkSecrets(s fragment) {
 	if masked := mask.Prose(s.text); masked != s.text && !onlyPlaceholders(s.text, masked) {
 		x.add("secret", check.Finding{Place: s.at, Sure: check.Likely, Message: "has what looks like a credential", Evidence: printable(masked)})
@@ -35,7 +36,8 @@ func onlyPlaceholders(s, masked string) bool {
 	return ok
 }
 
-// maskedParts returns the parts of s that are mask.Hidden in masked; ok is false where that cannot be told.
+// maskedParts returns the parts of s that are mask.Hidden in masked, by what stands between them in both; ok is false where that cannot be told,
+// as where masking changed something else.
 func maskedParts(s, masked string) (out []string, ok bool) {
 	for part := range strings.SplitSeq(masked, mask.Hidden) {
 		before, after, found := strings.Cut(s, part)
@@ -70,6 +72,7 @@ func isPlaceholder(s string) bool {
 	return len(kinds) <= 3
 }
 
+// links are URLs as they stand in prose. The group is one that runs code where it is opened: it needs something before it that a URL may follow.
 var links = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:https?|wss?|ftp)://(?:\[[0-9a-f:.]+\][^\s"'<>()\[\]\x60]*|[^\s"'<>()\[\]\x60]+)|(?:^|[\s("'\[=])((?:javascript|vbscript):\S+|data:text/html[^\s"'<>)]*)`)
 })
@@ -78,7 +81,7 @@ var links = sync.OnceValue(func() *regexp.Regexp {
 func (x *examination) checkURLs(s fragment, visible string) {
 	for _, m := range links().FindAllStringSubmatchIndex(visible, 20) {
 		link := visible[m[0]:m[1]]
-		if m[2] >= 0 {
+		if m[2] >= 0 { // it runs code
 			link = visible[m[2]:m[3]]
 			f := check.Finding{Place: s.at, Key: text.Clip(link, 100), Sure: check.Likely, Message: "has " + printable(text.Clip(link, 100)), Evidence: printable(visible)}
 			if s.key == "src" || s.key == "websiteUrl" || s.key == "uri" { // somebody opens it
@@ -94,7 +97,7 @@ func (x *examination) checkURLs(s fragment, visible string) {
 		host := strings.ToLower(u.Hostname())
 		why := ""
 		addr, err := netip.ParseAddr(host)
-		switch {
+		switch { // addresses that only this machine or network has lead to nobody else
 		case err == nil && !addr.IsLoopback() && !addr.IsPrivate() && !addr.IsUnspecified() && !addr.IsLinkLocalUnicast():
 			why = "a raw address"
 		case strings.Contains(u.User.Username(), "."):
@@ -103,6 +106,7 @@ func (x *examination) checkURLs(s fragment, visible string) {
 			why = "a punycode name"
 		case slices.ContainsFunc([]rune(host), func(r rune) bool { return r >= 0x80 }):
 			why = "a name that is not plain letters"
+		// Who shows an image fetches it, and sends what stands in its address.
 		case m[0] >= 2 && visible[m[0]-2:m[0]] == "](" && strings.Contains(visible[max(0, m[0]-200):m[0]], "![") && (u.RawQuery != "" || strings.Contains(link, "{")):
 			why = "an image whose address carries data"
 		}
@@ -112,6 +116,7 @@ func (x *examination) checkURLs(s fragment, visible string) {
 	}
 }
 
+// What names and descriptions say that a tool does. destructiveVerbs contradict destructiveHint: false too, changingVerbs only readOnlyHint: true.
 var (
 	destructiveVerbs = []string{"delete", "remove", "drop", "destroy", "purge", "truncate", "wipe", "erase", "kill", "terminate", "uninstall"}
 	changingVerbs    = []string{"create", "write", "update", "edit", "insert", "move", "rename", "send", "publish", "upload", "deploy", "commit", "push", "merge", "install", "patch", "overwrite", "append"}
@@ -121,11 +126,14 @@ var (
 // opensPages matches descriptions of tools that open web pages, and not only mention them.
 var opensPages = regexp.MustCompile(`\b(?:fetch|search|brows|visit|scrap|crawl|open|load|read|download|navigat|go to)\w*[^.!?]*?\b(web ?pages?|websites?)\b`)
 
-// checkHints reports annotations that contradict the name or the description.
+// checkHints reports annotations that contradict the name or the description. Hints that are not given contradict nothing, and destructiveHint
+// says something only of a tool that is not read-only (the specification's schema, annotations of tools).
 func (x *examination) checkHints(at check.Place, it offer.Item) {
+	// JSON as it was sent: a hint that is not a boolean says nothing.
 	hint := func(name string) string { return string(jsonrpc.Get(it.Annotations, name)) }
 	verb := firstWord(prefixes.Replace(it.Name))
 	said := firstWord(it.Description)
+	// Only the first word counts: what stands later may be of something else ("Lists what was deleted").
 	does := func(verbs []string) (string, bool) {
 		for _, v := range verbs {
 			if verb == v {
@@ -205,7 +213,7 @@ func whyNotReadOnly(verb, about string) string {
 	return quoteUnlessDenied(about, writesData())
 }
 
-// quoteUnlessDenied quotes the first match in a description that its clause does not deny, "" for none.
+// quoteUnlessDenied quotes the first match in a description that its clause does not deny, "" for none. The first 4 KiB are read, and 10 matches.
 func quoteUnlessDenied(about string, of *regexp.Regexp) string {
 	plain := strings.Join(strings.Fields(text.Cut(about, 4<<10)), " ")
 	for _, m := range of.FindAllStringIndex(plain, 10) {
@@ -216,7 +224,8 @@ func quoteUnlessDenied(about string, of *regexp.Regexp) string {
 	return ""
 }
 
-// isDangerousDefault reports whether a default does harm when the parameter is left out.
+// isDangerousDefault reports whether a default does harm when the parameter is left out. def is JSON, nil for none. A root, home or wildcard
+// does so only with a tool that deletes or runs something.
 func isDangerousDefault(name string, def []byte, it offer.Item) bool {
 	switch skeletonWords(name) {
 	case "confirm", "confirmed", "force", "yes", "approve", "approved", "skipconfirmation", "autoapprove", "iamsure":
@@ -247,11 +256,13 @@ func firstWord(s string) string {
 	return strings.ToLower(s)
 }
 
+// asksForContext matches descriptions of parameters that want what the model was told: all of it, or word for word.
 var asksForContext = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:full|entire|complete|whole|verbatim)(?: \w+)? (?:conversation|chat history|chat log|system prompt|message history|context window)|\b(?:your|the) system prompt\b|\buser(?:'s|’s|s)? (?:\w+ ){0,3}(?:message|prompt|question|request|words|input)s?,? (?:\w+ ){0,2}verbatim\b|\b(?:all|every) (?:the )?(?:earlier|previous|prior|past|preceding) (?:messages?|turns?)\b|\b(?:list of )?all (?:the )?(?:other )?tools (?:that are |you have )?(?:available|access)`)
 })
 
-// checkParameters reports dangerous defaults, and parameters that ask for the conversation.
+// checkParameters reports dangerous defaults, and parameters that ask for the conversation. Only those at the top of the input schema are looked
+// at; a name counts as a whole, however its words are separated.
 func (x *examination) checkParameters(at check.Place, it offer.Item) {
 	_ = jsonrpc.Members(jsonrpc.Get(it.InputSchema, "properties"), func(name string, prop []byte) bool { // anything else has none
 		if def := jsonrpc.Get(prop, "default"); isDangerousDefault(name, def, it) {
@@ -288,6 +299,8 @@ func skeletonWords(name string) string {
 	}, strings.ToLower(name))
 }
 
+// open matches URI templates whose scheme, host or whole path is up to who fills them in: those that begin with an expression, or have one where
+// the host stands, and files with {+var}, which lets slashes through (RFC 6570, 3.2.3), or with {var*}, which takes a list.
 var open = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:file:/{0,3}\{|\{[+#]?[^}]*\}|(?:https?|ftp)://\{|file:.*\{\+[^}]*\}|file:.*\{[^}]*\*\}|(?:https?|ftp)://[^/]*\{\+)`)
 })
@@ -299,7 +312,8 @@ func (x *examination) checkTemplate(at check.Place, uri string) {
 	}
 }
 
-// checkApp looks at what the page of an app may do.
+// checkApp looks at what the page of an app may do, by the _meta.ui of a tool or of the resource that is the page. Plain http counts as anywhere,
+// but for this machine.
 func (x *examination) checkApp(at check.Place, it offer.Item) {
 	ui := jsonrpc.Get(it.Raw, "_meta", "ui")
 	if ui == nil {

@@ -20,17 +20,20 @@ var (
 	clauseEnds = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)[.!?;:\n—]|, | - |\b(?:and|but|then|instead,|except|unless|until)\b`)
 	})
-	denials         = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b` + denial + `\b`) })
+	denials = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b` + denial + `\b`) })
+	// doubleNegations are denials of a word in cancels, with at most two words between.
 	doubleNegations = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b` + denial + ` (?:\w+ ){0,2}?` + cancels + `\b`)
 	})
 	alternatives = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(?:or|nor)\b`) })
-	exclusions   = sync.OnceValue(func() *regexp.Regexp {
+	// exclusions end where what is to be given away begins: "send everything except passwords".
+	exclusions = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(?:without|no|not|never|nor|except|excluding|instead of|rather than) (?:\w+ ){0,3}['"\x60]?$`)
 	})
 )
 
-// isDenied reports whether the clause of a text that goes up to from denies what begins there.
+// isDenied reports whether the clause of a text that goes up to from denies what begins there. from is a byte of plain. What stands more than 200
+// bytes before is not looked at; a double negation denies nothing.
 func isDenied(plain string, from int) bool {
 	before := plain[max(0, from-200):from]
 	clause := before
@@ -52,7 +55,7 @@ var things = strings.Fields(`
 	sessions settings store stories story table tables type types
 `)
 
-// namesThing reports whether the word that ends at to is part of the name of a thing.
+// namesThing reports whether the word that ends at to is part of the name of a thing: a hyphen or one of things follows.
 func namesThing(plain string, to int) bool {
 	rest := strings.ToLower(plain[to:])
 	word := strings.TrimLeft(rest, " ")
@@ -62,7 +65,8 @@ func namesThing(plain string, to int) bool {
 	return strings.HasPrefix(rest, "-") || slices.Contains(things, word)
 }
 
-// find returns the first match of o that the text does not deny, nil for none.
+// find returns the first match of o that the text does not deny, as two byte offsets; nil for none. The first 20 matches are tried: a text that
+// denies them all, and then gives the order, is not found.
 func (o *order) find(plain string) []int {
 	for _, m := range o.re.FindAllStringSubmatchIndex(plain, 20) {
 		switch {
@@ -70,7 +74,7 @@ func (o *order) find(plain string) []int {
 		case isDenied(plain, m[0]), len(m) > 2 && m[2] >= 0 && exclusions().MatchString(plain[m[0]:m[2]]):
 			continue
 		}
-		if o.rule == "hides-from-user" && namesThing(plain, m[1]) {
+		if o.rule == "hides-from-user" && namesThing(plain, m[1]) { // "user list" is a thing, and no person
 			continue
 		}
 		return m[:2]

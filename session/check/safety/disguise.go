@@ -10,12 +10,15 @@ import (
 )
 
 var (
+	// Five letters in a row, each by itself.
 	spacedLetters = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:[A-Za-z] ){4,}[A-Za-z]\b`) })
-	base64Words   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z0-9+/]{24,}={0,2}`) })
+	// The standard alphabet, not that of URLs; 24 characters are 18 bytes.
+	base64Words = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z0-9+/]{24,}={0,2}`) })
 )
 
 // decodings returns other readings of a text, all of which a model understands: look-alike letters as Latin ones, letters that were spaced out as
-// words, and base64 decoded.
+// words, and base64 decoded. They are not combined, and none has the text itself. Of base64 the first ten words count that are readable text with
+// a blank in it: anything else is data.
 func decodings(plain string) (out []string) {
 	if other := toLatin(plain); other != plain {
 		out = append(out, other)
@@ -35,7 +38,7 @@ func decodings(plain string) (out []string) {
 	return out
 }
 
-// toLatin replaces letters that look like Latin ones by those, in words that have Latin ones too.
+// toLatin replaces letters that look like Latin ones by those, in words that have Latin ones too: a word of one script is a word of a language.
 func toLatin(plain string) string {
 	if !strings.ContainsFunc(plain, func(r rune) bool { return uni.In(r, uni.Cyrillic, uni.Greek) }) {
 		return plain

@@ -9,9 +9,10 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 )
 
-// checkHidden reports characters that nobody sees, and returns the text without them, with what tag characters spell in their place.
+// checkHidden reports characters that nobody sees, and returns the text without them, with what tag characters spell at its end, so that orders
+// are found there too. Each of the four rules names the first character that it found. Tabs and ends of lines become blanks.
 func (x *examination) checkHidden(s fragment) string {
-	clean := true
+	clean := true // printable ASCII and ends of lines; what is, is returned as it came
 	for i := range len(s.text) {
 		if c := s.text[i]; c >= 0x7f || c < ' ' && c != '\n' {
 			clean = false
@@ -30,9 +31,11 @@ func (x *examination) checkHidden(s fragment) string {
 		}
 		return 0
 	}
+	// flag says that tag characters spell one, up to the tag that ends it; run counts the variation selectors in a row.
 	flag, run := false, 0
 	for i, r := range runes {
 		if r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef {
+			// One selector says how the character before it is drawn; the supplement's are for ideographs. More draws nothing.
 			if run++; run > 1 || r >= 0xe0100 && !uni.Is(uni.Han, at(i-1)) {
 				selectors = first(selectors, r)
 			}
@@ -44,7 +47,7 @@ func (x *examination) checkHidden(s fragment) string {
 			flag = at(i+1) >= 0xe0061 && at(i+1) <= 0xe007a
 			out.WriteRune(r)
 		case r >= 0xe0000 && r <= 0xe007f:
-			if !flag && r >= 0xe0020 && r < 0xe007f {
+			if !flag && r >= 0xe0020 && r < 0xe007f { // ASCII, moved up by U+E0000
 				spelled.WriteRune(r - 0xe0000)
 			}
 			if !flag {
@@ -57,12 +60,13 @@ func (x *examination) checkHidden(s fragment) string {
 			out.WriteRune(' ')
 		case r < ' ' || r >= 0x7f && r < 0xa0:
 			control = first(control, r)
-		case r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069:
+		case r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069: // embeddings, overrides and isolates; marks (U+200E, U+200F) are left alone
 			bidi = first(bidi, r)
 		case r == 0x200c || r == 0x200d: // they join letters of many scripts, and emoji
 			if ascii(at(i-1)) && ascii(at(i+1)) {
 				invisible = first(invisible, r)
 			}
+		// A soft hyphen (U+00AD) counts in names only.
 		case r == 0x200b || r == 0x2060 || r == 0x180e || r == 0xad && s.name || r == 0xfeff || r >= 0x2061 && r <= 0x2064 || r == 0x34f || r == 0x2028 || r == 0x2029 || r >= 0xfff9 && r <= 0xfffb || r >= 0x1d173 && r <= 0x1d17a || r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0:
 			invisible = first(invisible, r)
 		default:
@@ -85,7 +89,7 @@ func (x *examination) checkHidden(s fragment) string {
 	}
 	if invisible != "" {
 		f := check.Finding{Place: s.at, Message: "has " + invisible + ", which no screen shows", Evidence: evidence}
-		if s.name {
+		if s.name { // of two things that look the same one may be called for the other
 			x.r.AddSeverity(check.Error, "safety/invisible-characters", f)
 		} else {
 			x.add("invisible-characters", f)
@@ -97,6 +101,7 @@ func (x *examination) checkHidden(s fragment) string {
 	return out.String()
 }
 
+// first is what was found before, else r as U+200B.
 func first(had string, r rune) string {
 	if had != "" {
 		return had
@@ -104,9 +109,11 @@ func first(had string, r rune) string {
 	return fmt.Sprintf("%U", r)
 }
 
+// ascii reports whether there is a character, and no script that joiners are for has it.
 func ascii(r rune) bool { return r > 0 && r < 0x80 }
 
-// checkLetters reports names that mix letters of scripts that look alike.
+// checkLetters reports names that mix letters of scripts that look alike. name is what is visible of the fragment. A name of one other script is
+// none, but mathematical and full-width letters are Latin ones in disguise also where there is nothing else.
 func (x *examination) checkLetters(s fragment, name string) {
 	latin, other := false, rune(0)
 	for _, r := range name {
@@ -126,7 +133,8 @@ func (x *examination) checkLetters(s fragment, name string) {
 	}
 }
 
-// skeleton returns a name without what people overlook, so that names that look alike are equal (UTS #39).
+// skeleton returns a name without what people overlook, so that names that look alike are equal, as the skeletons of UTS #39 are; the table is
+// lookAlike's and not that of Unicode. It is for comparing only: case, separators, accents and what nobody sees are gone.
 func skeleton(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {
@@ -145,8 +153,9 @@ func skeleton(name string) string {
 	return b.String()
 }
 
-// lookAlike returns the Latin letter that a character looks like.
+// lookAlike returns the Latin letter that a character in lower case looks like: a digit, a Cyrillic or a Greek letter.
 func lookAlike(r rune) (rune, bool) {
+	// The nth character of one stands for the nth of the other.
 	const from, to = "0156" + "абвеёіјкмнорсԁѕтухԛԝ" + "αβγεικνορτυχω", "olsb" + "abbeeijkmhopcdstyxqw" + "abyeiknoptuxw"
 	if i := strings.IndexRune(from, r); i >= 0 {
 		n := len([]rune(from[:i]))

@@ -9,14 +9,15 @@ import (
 	"github.com/mcphud/mcphud/session/base/mask"
 )
 
-// leak is a secret in a text that a server sent. Its value is never reported.
+// leak is a secret in a text that a server sent.
 type leak struct {
 	what  string // for people
-	value string
-	named bool // it goes by a name, and has no known shape
+	value string // as the text has it, "" where nobody can tell which part of the text it is; never reported
+	named bool   // it goes by a name, and has no known shape: what it is found by is weaker, and so is the finding
 }
 
-// shapes are how well-known credentials begin.
+// shapes are how well-known credentials begin, of two that begin alike the longer one first. They only name what mask.Prose found: what it hides
+// is not listed here a second time.
 var shapes = []struct{ prefix, what string }{
 	{"gh", "a GitHub token"},
 	{"glpat-", "a GitLab token"},
@@ -33,19 +34,22 @@ var shapes = []struct{ prefix, what string }{
 
 var (
 	anyLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>\\]+`) })
-	// privateKey is one with something in it, whole or cut.
+	// privateKey is one with something in it, whole or cut at the end of the text. A colon, comma and hyphen are in the headers of keys with a password.
 	privateKey = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----\s*[A-Za-z0-9+/=\s:,-]{40,}?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)
 	})
+	// keyHead alone is prose about keys; mask.Prose would hide it, and all that follows.
 	keyHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`) })
-	bearer  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bbearer[ \t]+([A-Za-z0-9._~+/-]{16,}=*)`) })
+	// bearer is followed by a b64token (RFC 6750, section 2.1).
+	bearer = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bbearer[ \t]+([A-Za-z0-9._~+/-]{16,}=*)`) })
 	// setting is a line of a file of settings, or of code that has a value and no expression.
 	setting = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)(?:^|[\s,;{])["']?([A-Za-z][\w-]{2,60})["']?[ \t]*[:=][ \t]*["']?([A-Za-z0-9+/=_-]{16,512})["']?(?:$|[\s,;}])`)
 	})
 )
 
-// findLeaks returns the secrets in a text. name is that of the member whose value the text is, "" for none.
+// findLeaks returns the secrets in a text. name is that of the member whose value the text is, "" for none. A member whose name is a secret's is
+// one leak as a whole. Else each step takes out of the text what it looked at, so that the next one does not find it again.
 func findLeaks(name, s string) (out []leak) {
 	if isSecretName(name) && isPlausibleSecret(s, 8) {
 		if mask.Prose(s) == mask.Hidden {
@@ -65,7 +69,7 @@ func findLeaks(name, s string) (out []leak) {
 	s = keyHead().ReplaceAllString(privateKey().ReplaceAllString(s, " "), " ")
 	if masked := mask.Prose(s); masked != s {
 		parts, ok := maskedParts(s, masked)
-		if !ok {
+		if !ok { // something is one, and nobody can say whether it is made up
 			out = append(out, leak{what: "what looks like a credential"})
 		}
 		for _, part := range parts {
@@ -77,7 +81,7 @@ func findLeaks(name, s string) (out []leak) {
 	}
 	for _, m := range bearer().FindAllStringSubmatch(s, 10) {
 		if isPlausibleSecret(m[1], 16) {
-			out = append(out, leak{what: "a bearer token", value: m[1], named: true})
+			out = append(out, leak{what: "a bearer token", value: m[1], named: true}) // "bearer" is the name
 		}
 	}
 	if strings.ContainsAny(s, "=:") {
@@ -90,6 +94,7 @@ func findLeaks(name, s string) (out []leak) {
 	return out
 }
 
+// shapeOf names a credential that mask.Prose found, by the table or as one of those that mask.Extend adds.
 func shapeOf(value string) string {
 	for _, s := range shapes {
 		if strings.HasPrefix(value, s.prefix) {
@@ -99,7 +104,8 @@ func shapeOf(value string) string {
 	return "a secret by a pattern of the user"
 }
 
-// leaksInURL returns the secrets in a URL. What a signature is good for ends soon, and links to files have one by design.
+// leaksInURL returns the secrets in a URL. What a signature is good for ends soon, and links to files have one by design: of a link that Amazon's
+// storage signed (x-amz-) no parameter counts, of others none that is called a signature, since isSecretName does not know that word.
 func leaksInURL(link string) (out []leak) {
 	u, err := url.Parse(strings.TrimRight(link, ".,;:)]}"))
 	if err != nil {
@@ -134,7 +140,8 @@ var harmless = map[string]bool{
 	"label": true, "title": true, "description": true, "status": true, "state": true, "manager": true, "provider": true, "scheme": true, "list": true, "at": true, "updated": true, "created": true,
 }
 
-// isSecretName reports whether a member of that name is a secret, and not only something about one.
+// isSecretName reports whether a member of that name is a secret, and not only something about one. Of the names that mask.Secret hides these are
+// a part: what is called "key" or "auth" may be hidden in vain, and is not reported.
 func isSecretName(name string) bool {
 	if name == "" || !mask.Secret(name) {
 		return false
@@ -177,7 +184,8 @@ func nameWords(name string) []string {
 	return strings.Fields(b.String())
 }
 
-// isPlausibleSecret reports whether a value may be a real secret: one word of at least least bytes, with letters and digits.
+// isPlausibleSecret reports whether a value may be a real secret: one word of at least least bytes, with letters and digits, and with enough
+// different characters for that length. A path, a link, code and a placeholder are none.
 func isPlausibleSecret(s string, least int) bool {
 	if len(s) < least || len(s) > 4096 || strings.ContainsAny(s, " \t\r\n<>{}()$`\"'\\,;") || strings.Contains(s, "://") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") || isPlaceholder(s) {
 		return false

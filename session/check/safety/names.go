@@ -9,9 +9,11 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 )
 
-// checkNames reports tools whose names equal, or look like, those of other tools.
+// checkNames reports tools whose names equal, or look like, those of other tools. Within the server those do that have one skeleton (list_repo and
+// list_repos have two); of other servers' tools also those that are one edit away.
 func (x *examination) checkNames(s *check.Subject) {
 	type owner struct{ tool, server string }
+	// By the name as it is, and by what is left of it for a reader. The last of several servers with one name counts.
 	exact, bySkeleton := map[string]owner{}, map[string]owner{}
 	for _, o := range s.Others {
 		for _, it := range o.Tools {
@@ -26,7 +28,7 @@ func (x *examination) checkNames(s *check.Subject) {
 			byDeletion[v] = o
 		}
 	}
-	own := map[string]string{}
+	own := map[string]string{} // the first tool of the server by skeleton
 	for _, it := range s.Tools {
 		at := check.PlaceOf(offer.Tools, it, "/name")
 		skel := skeleton(it.Name)
@@ -40,7 +42,7 @@ func (x *examination) checkNames(s *check.Subject) {
 		}
 		if o, same := exact[it.Name]; same {
 			x.add("shadowed-name", check.Finding{Place: at, Key: o.server, Message: text.Clip(o.server, 60) + " has a tool of this name too"})
-			continue
+			continue // it looks like that one too
 		}
 		o, same := bySkeleton[skel]
 		if !same && len(it.Name) >= 8 {
@@ -57,7 +59,9 @@ func (x *examination) checkNames(s *check.Subject) {
 }
 
 // deletions returns a name and the name without each of its characters, the index of SymSpell: two names that share one of them differ by one
-// edit, or by a swap of neighbours. It returns nil for names of less than 8 or more than 80 bytes.
+// edit, or one of them has a character less here and one more there, as after a swap of neighbours. Each deletion is there twice: with a hole
+// (NUL) in its place, which is shared where one character stands for another, and without. It returns nil for names of less than 8 or more than
+// 80 bytes.
 func deletions(name string) []string {
 	if len(name) < 8 || len(name) > 80 { // of short names many are alike
 		return nil
@@ -74,7 +78,8 @@ func deletions(name string) []string {
 	return out
 }
 
-// checkLock reports what changed since the lock in what models and clients obey.
+// checkLock reports what changed since the lock in what models and clients obey; what else changed is for the section contract. A server that the
+// lock does not know is compared with nothing.
 func (x *examination) checkLock(lock *contract.Lock, s *check.Subject) {
 	if lock == nil {
 		return
@@ -96,7 +101,7 @@ func (x *examination) checkLock(lock *contract.Lock, s *check.Subject) {
 				x.addNew("changed-under-lock", severity, f)
 			}
 		}
-		if elsewhere {
+		if elsewhere { // remembered only, so that a pin does not say it again
 			x.isNew(f)
 		}
 	}

@@ -8,9 +8,10 @@ import (
 	"github.com/mcphud/mcphud/session/check"
 )
 
-// order is a pattern of texts that tell a model what to do.
+// order is a pattern of texts that tell a model what to do. Its first group, where it has one, is what the model shall give away: words in the
+// match before it may exclude it, see find.
 type order struct {
-	rule string
+	rule string // without "safety/"; of several orders of one rule the first that a text has is reported
 	sure check.Confidence
 	re   *regexp.Regexp
 	any  []string // of which re needs one, in lower case: looking for them takes a hundredth of the time
@@ -19,7 +20,8 @@ type order struct {
 	mild   bool // what it matches may well be harmless: a warning
 }
 
-// orders are matched against texts in which blanks are single and nothing is hidden.
+// orders are matched against texts in which blanks are single and nothing is hidden: a text is one line, ^ and $ are its ends. They have the
+// severity of their rules but for those that are mild, whose confidence is less, too. Orders in other languages than English are all mild.
 var orders = sync.OnceValue(func() []order {
 	o := func(rule string, sure check.Confidence, words, re string) order {
 		return order{rule: rule, sure: sure, re: regexp.MustCompile(`(?i)` + re), any: strings.Split(words, " ")}
@@ -27,10 +29,12 @@ var orders = sync.OnceValue(func() []order {
 	denies := func(o order) order { o.denies = true; return o }
 	mild := func(o order) order { o.mild = true; return o }
 	const (
+		// What secrecy begins with: such an order denies, so that isDenied must not look at it.
 		never   = `\b(?:do not|don't|never|must not|should not|without) (?:ever |directly |explicitly )?`
 		theUser = `(?:the|your) (?:end[- ])?users?\b`
 		user    = `(?:the |your |any )?(?:end[- ])?users?\b`
-		loot    = `(?:conversation|chat|message)(?:'s)? (?:history|log|transcript)|(?:entire|full|whole|complete) (?:conversation|chat|prompt|context)|system prompt|ssh keys?|private keys?|api keys?|access tokens?|credentials|passwords|environment variables|~/\.|id_rsa|/etc/passwd|/etc/shadow|\.aws/|\.env\b|\.ssh/|mcp\.json|claude_desktop_config`
+		// What nobody should have a model pass on, or read: words, and files that programs keep keys and settings in.
+		loot = `(?:conversation|chat|message)(?:'s)? (?:history|log|transcript)|(?:entire|full|whole|complete) (?:conversation|chat|prompt|context)|system prompt|ssh keys?|private keys?|api keys?|access tokens?|credentials|passwords|environment variables|~/\.|id_rsa|/etc/passwd|/etc/shadow|\.aws/|\.env\b|\.ssh/|mcp\.json|claude_desktop_config`
 	)
 	return []order{
 		o("overrides-instructions", check.Likely, "instruction prompt rules directions guidelines guardrails polic restrictions", `\b(?:ignore|disregard|forget|override|bypass|discard)\b(?: \w+){0,2} (?:previous|prior|above|earlier|preceding|existing|other|system|safety|your|all|any|these)(?: \w+){0,2} (?:instructions?|prompts?|rules|directions|guidelines|guardrails|polic(?:y|ies)|restrictions)\b`),

@@ -9,9 +9,10 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 )
 
-// Pins are the tools of the server as one router saw them first.
+// Pins are the tools of the server as one router saw them first. Who remembers them is up to the caller: this package knows no router.
 type Pins struct {
 	By string // who, for people
+	// Of is what is remembered of a tool by name, and whether its definition is the same now; known is false for a tool that the router never saw.
 	Of func(name string, definition []byte) (p offer.Pin, known bool)
 }
 
@@ -34,7 +35,8 @@ func (x *examination) checkPins(all []Pins, s *check.Subject) {
 	}
 }
 
-// reportPinChange reports how a tool differs from its pin.
+// reportPinChange reports how a tool differs from its pin: each change by its class, where its definition was kept. Secrets are hidden in both
+// definitions, so that one that differs in nothing else shows no change: then it is written differently, or has another secret.
 func (x *examination) reportPinChange(by string, p offer.Pin, it offer.Item) {
 	since := ", first seen on " + p.Since.Format(time.DateOnly) + " by " + by
 	at := check.PlaceOf(offer.Tools, it, "")
@@ -67,7 +69,8 @@ func (x *examination) addNew(rule string, severity check.Severity, f check.Findi
 	}
 }
 
-// isNew remembers a finding, and reports whether it was not remembered yet.
+// isNew remembers a finding, and reports whether it was not remembered yet. Which of the rules found it does not matter: by place and key a lock and
+// a pin mean the same change.
 func (x *examination) isNew(f check.Finding) bool {
 	id := f.Place.String() + "\x00" + f.Key
 	if x.reported[id] {

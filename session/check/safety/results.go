@@ -29,20 +29,20 @@ const byNameHidden = "a secret by its name, which was hidden when it was kept"
 
 // resultStats counts results, and the leaks in them.
 type resultStats struct {
-	results, large int
-	once           contract.Once
-	of             map[string]int // results by place
-	leaks          map[string]*leakAt
+	results, large int                // large ones are results too
+	once           contract.Once      // so that what several hops recorded counts once
+	of             map[string]int     // results by place
+	leaks          map[string]*leakAt // by the key of addLeak
 }
 
-// leakAt is a leak at one place of the results of one tool.
+// leakAt is a leak at one place of the results of one tool. The value itself is not in it: what is not kept cannot be shown.
 type leakAt struct {
 	leak
 	place   check.Place
-	pointer string // the first
-	length  int
-	n       int
-	where   []string
+	pointer string   // the first; items of a list are one place
+	length  int      // of the first value, in bytes; 0 where it is not known
+	n       int      // results that have it
+	where   []string // the first maxWhere of them
 }
 
 // results looks for leaks in recorded calls of the server.
@@ -51,7 +51,7 @@ type results struct {
 	known     map[string]check.Place // by method and name
 	mine, all resultStats            // of calls to a server of that name, and of all
 	total     resultsTotal
-	signs     map[string]*signs
+	signs     map[string]*signs // by tool, of all journals
 	records   contract.Records
 	values    map[string]bool // that the present call's result has: text and structured content say the same twice
 	hidden    map[string]bool // placeholders that it has, of which nothing else is known
@@ -61,8 +61,8 @@ type results struct {
 type resultsTotal struct {
 	Files   int `json:"files"`
 	Results int `json:"results"`
-	Large   int `json:"large,omitempty"` // that were not looked at
-	Broken  int `json:"broken,omitempty"`
+	Large   int `json:"large,omitempty"`  // that were not looked at
+	Broken  int `json:"broken,omitempty"` // lines or files that could not be read
 	Hidden  int `json:"hidden,omitempty"` // texts that were hidden when they were kept, of which nobody knows whether they were secrets
 }
 
@@ -90,7 +90,8 @@ func (r *results) isOwn(server string) bool {
 	return server != "" && (server == r.s.Server || server == r.s.Name || ok && rest != "" && strings.Trim(rest, "0123456789") == "")
 }
 
-// call looks for leaks in the answer of one recorded call.
+// call looks for leaks in the answer of one recorded call, which may be an error. Where any call was made to the server by name, only such calls
+// are reported; until all are read nobody knows, so that both kinds are counted.
 func (r *results) call(c contract.Recorded) {
 	own := r.isOwn(c.Server)
 	place, known := r.known[c.Method+" "+c.Name]
@@ -139,7 +140,8 @@ func (r *results) call(c contract.Recorded) {
 	}
 }
 
-// walk looks for leaks in all texts of a JSON value, which is at the pointer prefix of the result.
+// walk looks for leaks in all texts of a JSON value, which is at the pointer prefix of the result; found has them by the key of addLeak. A text
+// that is JSON is walked itself: its pointer follows that of the text after a blank. What is too deep or too much is not looked at.
 func (r *results) walk(c contract.Recorded, place check.Place, value []byte, prefix string, found map[string]*leakAt, nested int) {
 	v, err := schema.ParseValue(bytes.ToValidUTF8(value, []byte("\uFFFD")))
 	if err != nil {
@@ -151,7 +153,7 @@ func (r *results) walk(c contract.Recorded, place check.Place, value []byte, pre
 		if n++; n > maxStrings || len(path) > maxDepth {
 			return
 		}
-		if v.Kind() != schema.String {
+		if v.Kind() != schema.String { // items of an array go by the array's name
 			for i, m := range v.Members() {
 				key, below := m.Name, m.Name
 				if v.Kind() == schema.Array {
@@ -162,7 +164,7 @@ func (r *results) walk(c contract.Recorded, place check.Place, value []byte, pre
 			return
 		}
 		s, pointer := text.Cut(v.Text(), maxBytes), prefix+schema.Pointer(path...)
-		if name == "blob" || name == "data" && len(s) > 1000 { // base64
+		if name == "blob" || name == "data" && len(s) > 1000 { // base64; short "data" may be anything
 			return
 		}
 		if t := strings.TrimSpace(s); nested < maxNested && len(t) > 1 && (t[0] == '{' || t[0] == '[') && jsonrpc.Valid([]byte(t)) == nil {
@@ -176,7 +178,7 @@ func (r *results) walk(c contract.Recorded, place check.Place, value []byte, pre
 		for _, p := range mask.Placeholders(s) {
 			switch {
 			case r.values[p] || bytes.Contains(c.Arguments, []byte(p)): // the server gave back what it was given
-			case p == s && isSecretName(name):
+			case p == s && isSecretName(name): // what was hidden has no shape any more: its name is all there is
 				r.values[p] = true
 				r.addLeak(found, place, pointer, leak{byNameHidden, "", true})
 			case !r.hidden[p] && (p != s || !mask.Secret(name)):
@@ -195,7 +197,8 @@ func (r *results) walk(c contract.Recorded, place check.Place, value []byte, pre
 	each(v, nil, "")
 }
 
-// addLeak keeps a leak, once for all items of a list.
+// addLeak keeps a leak without its value, once for all items of a list. The key is the finding's too, which has to be
+// the same in the next run: so it has neither the value nor the number of an item.
 func (r *results) addLeak(found map[string]*leakAt, place check.Place, pointer string, l leak) {
 	parts := strings.Split(pointer, "/")
 	for i, p := range parts {
@@ -209,7 +212,7 @@ func (r *results) addLeak(found map[string]*leakAt, place check.Place, pointer s
 	}
 }
 
-// report reports the leaks, and notes how many results there were.
+// report reports the leaks, and notes how many results there were: of calls that name the server if there are any, else of all.
 func (r *results) report(x *examination) {
 	from := &r.all
 	if r.mine.results > 0 {
@@ -256,7 +259,8 @@ func plural(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// After looks at what was recorded, and at what the sections of this run received.
+// After looks at what was recorded, and at what the sections of this run received, since they are over by then. Where reading fails, what was
+// read is reported all the same.
 func (sec *Section) After(ctx context.Context, _ *check.Subject, r *check.Recorder) error {
 	x, res := sec.x, sec.res
 	if x == nil { // Run came to no end

@@ -19,13 +19,15 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
+// What is beyond these is not looked at, and nothing says so.
 const (
-	maxDepth   = 100
-	maxStrings = 20_000    // of one definition that are looked at
+	maxDepth   = 100       // of one definition or result
+	maxStrings = 20_000    // of one definition or result that are looked at
 	maxBytes   = 256 << 10 // of one string
 )
 
-// Section is the section "safety" of a check. The zero value compares with nothing but the other servers of the subject.
+// Section is the section "safety" of a check. The zero value compares with nothing but the other servers of the subject. It calls nothing. It keeps
+// what Run found for After, so that it is for one run at a time.
 type Section struct {
 	Lock *contract.Lock // what was reviewed, nil for none
 	Pins []Pins         // what others remember of the tools
@@ -35,8 +37,8 @@ type Section struct {
 	Journal *journal.Journal
 	Notes   []string // for people, of how it was set up
 
-	x   *examination // of the latest run
-	res *results
+	x   *examination // of the latest run, nil before it
+	res *results     // what After fills in and reports
 }
 
 // Name is "safety".
@@ -86,8 +88,8 @@ func (sec *Section) Run(ctx context.Context, s *check.Subject, r *check.Recorder
 type examination struct {
 	r        *check.Recorder
 	foreign  map[string]string // tools of other servers, with the server
-	reported map[string]bool   // findings of what changed
-	notes    []string
+	reported map[string]bool   // findings of what changed, by isNew
+	notes    []string          // for people, in the order in which the report has them
 }
 
 // figures are what the section says beside its findings.
@@ -98,21 +100,23 @@ type figures struct {
 
 func (x *examination) note(line string) { x.notes = append(x.notes, line) }
 
+// figures gives the report what was noted so far. It is called again with recorded, once the calls were read; nil before.
 func (x *examination) figures(recorded *resultsTotal) {
 	if len(x.notes) > 0 {
 		x.r.Figures(check.Figures{Value: figures{x.notes, recorded}, Notes: x.notes})
 	}
 }
 
+// add reports a finding of a rule, which goes without "safety/" here.
 func (x *examination) add(rule string, f check.Finding) { x.r.Add("safety/"+rule, f) }
 
 // fragment is one text of a definition.
 type fragment struct {
 	at   check.Place
-	key  string // of the member that it is, of the innermost object
-	text string
-	name bool // it is a name, by which something is called
-	prop string
+	key  string // of the member that it is, of the innermost object: of a text in a list that of the list
+	text string // as it was sent, up to maxBytes
+	name bool   // it is a name, by which something is called
+	prop string // the property of a schema that it is about, "" for none
 }
 
 func withPointer(p check.Place, pointer string) check.Place {
@@ -133,7 +137,7 @@ func (x *examination) item(k offer.Kind, it offer.Item) {
 	if err != nil {
 		return // the list says so
 	}
-	n := 0
+	n := 0 // strings so far
 	x.walk(at, v, nil, "", &n)
 	switch k {
 	case offer.Tools:
@@ -147,7 +151,8 @@ func (x *examination) item(k offer.Kind, it offer.Item) {
 	}
 }
 
-// walk examines all texts below a value. prop is the property of a schema that they are about.
+// walk examines all texts below a value, and the names of properties. prop is the property of a schema that they are about, the innermost one; n
+// counts the texts of the whole definition.
 func (x *examination) walk(at check.Place, v *schema.Value, path []string, prop string, n *int) {
 	if len(path) > maxDepth || *n > maxStrings {
 		return
@@ -177,7 +182,8 @@ func (x *examination) walk(at check.Place, v *schema.Value, path []string, prop 
 	}
 }
 
-// text examines one text.
+// text examines one text. What is hidden comes first: the other rules read what is left, as a person sees it, but for secrets, which are looked
+// for in the text as it was sent.
 func (x *examination) text(s fragment) {
 	if s.text == "" {
 		return
@@ -191,16 +197,18 @@ func (x *examination) text(s fragment) {
 	if strings.Contains(s.text, ":") {
 		x.checkURLs(s, visible)
 	}
+	// Values of these keywords are patterns, names and addresses, and no prose.
 	if s.key == "pattern" || s.key == "$ref" || s.key == "type" || s.key == "$schema" {
 		return
 	}
 	plain := strings.Join(strings.Fields(visible), " ")
+	// A short text without blanks gives no order, but in a script from U+2E80 on (Chinese, Japanese), which has none. From 24 characters on it may be base64.
 	if strings.ContainsAny(plain, " <[#") || len(plain) > 24 || strings.ContainsFunc(plain, func(r rune) bool { return r >= 0x2e80 }) {
 		x.orders(s, plain)
 	}
 }
 
-// orders looks for what tells a model what to do.
+// orders looks for what tells a model what to do, in the text and in what it reads like otherwise. done is shared: each rule is reported once a text.
 func (x *examination) orders(s fragment, plain string) {
 	done := map[string]bool{}
 	x.ordersOf(s, plain, done, "")
@@ -210,6 +218,7 @@ func (x *examination) orders(s fragment, plain string) {
 	x.foreignTools(s, plain, done)
 }
 
+// ordersOf looks for orders in one reading of a text. done has the rules that were reported for it; how goes before the message.
 func (x *examination) ordersOf(s fragment, plain string, done map[string]bool, how string) {
 	low := strings.ToLower(plain)
 	for _, o := range orders() {
@@ -230,7 +239,7 @@ func (x *examination) ordersOf(s fragment, plain string, done map[string]bool, h
 	}
 }
 
-// foreignTools looks for the names of other servers' tools.
+// foreignTools looks for the names of other servers' tools: whole words, in the case in which the other server lists them.
 func (x *examination) foreignTools(s fragment, plain string, done map[string]bool) {
 	if len(x.foreign) == 0 {
 		return
@@ -250,15 +259,17 @@ func wordRune(r rune) bool {
 	return r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
+// quoteOf is what a message says of a match.
 func quoteOf(s string) string { return `says "` + printable(text.Clip(s, 120)) + `"` }
 
-// around quotes a part of a text with what stands around it.
+// around quotes s[from:to], with up to 80 bytes before and behind.
 func around(s string, from, to int) string {
 	from, to = max(0, from-80), min(len(s), to+80)
 	return strings.ToValidUTF8(s[from:to], "")
 }
 
-// foreign are the tools of other servers whose names do not occur in prose by themselves.
+// foreign are the tools of other servers whose names do not occur in prose by themselves: they have a separator or a capital after their first
+// letter. What the server has too is its own, see shadowed-name.
 func foreign(s *check.Subject) map[string]string {
 	own := map[string]bool{}
 	for _, it := range s.Tools {
