@@ -24,7 +24,8 @@ const (
 func clean(s string) string { return mask.Prose(strings.ToValidUTF8(s, "\uFFFD")) }
 
 // Canonical is a JSON value in a form that is the same for the same value: members in order of their names, no blanks, secrets hidden,
-// characters that nobody sees escaped. Of a value that is too large, or cannot be read, it is an object with a hash.
+// characters that nobody sees escaped. Numbers stay as they were written: 1 and 1.0 are two forms. Of a value that is too large, or cannot be
+// read, it is an object with a hash of what was sent, secrets included.
 func Canonical(raw []byte) string {
 	v, ok := value(raw)
 	if !ok {
@@ -36,10 +37,11 @@ func Canonical(raw []byte) string {
 	return b.String()
 }
 
-// isHash reports whether canonical JSON is a hash instead of a definition.
+// isHash reports whether canonical JSON is a hash instead of a definition, by how Canonical writes one.
 func isHash(canonical string) bool { return strings.HasPrefix(canonical, `{"bytes":`) }
 
-// value reads JSON whose strings need not be UTF-8.
+// value reads JSON whose strings need not be UTF-8; false for what is too large or broken. It is used for what Canonical wrote too, which may be
+// longer than what was sent, since it escapes more.
 func value(raw []byte) (*schema.Value, bool) {
 	if len(raw) > maxDefinition {
 		return nil, false
@@ -62,6 +64,7 @@ func sortedMembers(v *schema.Value) []schema.Member {
 	return out
 }
 
+// compact writes a value without blanks. What it wrote must come out the same when it is read and written again, as pretty and the file's reader do.
 func compact(b *strings.Builder, v *schema.Value) {
 	switch v.Kind() {
 	case schema.Object:
@@ -91,7 +94,8 @@ func compact(b *strings.Builder, v *schema.Value) {
 	}
 }
 
-// quote writes a string in which a reader of the file sees every character.
+// quote writes a string in which a reader of the file sees every character: what is not printable is escaped, so that a review of the file's diff
+// shows what hides in a text.
 func quote(b *strings.Builder, s string) {
 	b.WriteByte('"')
 	for _, r := range s {
@@ -121,7 +125,7 @@ func quoteString(s string) string {
 	return b.String()
 }
 
-// pretty writes canonical JSON over several lines: small things take one.
+// pretty writes canonical JSON over several lines: small things take one. indent is that of the line that it begins in.
 func pretty(b *strings.Builder, canonical, indent string) {
 	v, err := schema.ParseValue([]byte(canonical))
 	if err != nil { // it was written by compact
@@ -131,6 +135,7 @@ func pretty(b *strings.Builder, canonical, indent string) {
 	lines(b, v, indent, len(indent))
 }
 
+// lines writes a value whose first character comes at the column at; members are two blanks deeper than indent.
 func lines(b *strings.Builder, v *schema.Value, indent string, at int) {
 	open, end := "{", "}"
 	switch v.Kind() {
@@ -166,7 +171,7 @@ func lines(b *strings.Builder, v *schema.Value, indent string, at int) {
 	b.WriteString("\n" + indent + end)
 }
 
-// hasOnlyScalars reports whether a container holds nothing but scalars.
+// hasOnlyScalars reports whether a container holds nothing but scalars and containers that are empty.
 func hasOnlyScalars(v *schema.Value) bool {
 	return !slices.ContainsFunc(v.Members(), func(m schema.Member) bool {
 		return m.Value.Len() > 0

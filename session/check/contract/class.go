@@ -1,6 +1,7 @@
 package contract
 
-// Class is what a change means for those who use a server, from the worst to the harmless.
+// Class is what a change means for those who use a server, from the worst to the harmless. Which class a rule has says rules/contract.yaml; the
+// words are those of the file and of reports.
 type Class string
 
 // The classes.

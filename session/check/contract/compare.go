@@ -14,17 +14,18 @@ import (
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
-// Change is one difference between two contracts.
+// Change is one difference between two contracts. Its texts come from the server.
 type Change struct {
 	Rule    string // "contract/tool-removed"
 	Class   Class
 	Place   check.Place
 	Message string // without the place
 	Before  string // what it was, as text or JSON; "" for nothing
-	After   string
+	After   string // what it is now, alike
 }
 
-// Compare lists what changed from one contract of a server to another, the worst first.
+// Compare lists what changed from one contract of a server to another, the worst first. Its name, version and protocol are not compared, nor is a list
+// that could not be read on either side.
 func Compare(before, after *Contract) []Change {
 	c := &comparison{}
 	server := check.Place{Kind: check.OfServer}
@@ -44,7 +45,8 @@ func Compare(before, after *Contract) []Change {
 // unknown stands for a definition that was not kept. It counts as a hash, so that it is neither compared nor the same as another one.
 const unknown = `{"bytes":0}`
 
-// CompareList lists what changed in a list of definitions by their keys, the worst first. A definition that is not known any more is empty.
+// CompareList lists what changed in a list of definitions by their keys, the worst first. A definition that is not known any more is empty: it is
+// unreadable where the other side knows it, and gone or new like any other where that does not have its key.
 func CompareList(k offer.Kind, before, after map[string][]byte) []Change {
 	c := &comparison{}
 	list := func(in map[string][]byte) map[string]string {
@@ -93,7 +95,7 @@ func Sort(changes []Change) {
 	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(rank[a.Class], rank[b.Class]) })
 }
 
-// words are how rules name the items of a list.
+// words is how rules name the items of a list.
 func words(k offer.Kind) (rule string) {
 	switch k {
 	case offer.Prompts:
@@ -106,10 +108,12 @@ func words(k offer.Kind) (rule string) {
 	return "tool"
 }
 
+// place is that of an item by its key, name or URI as its kind has it.
 func place(k offer.Kind, key, pointer string) check.Place {
 	return check.PlaceOf(k, offer.Item{Name: key, URI: key}, pointer)
 }
 
+// list compares two lists by the keys of their items, whose order means nothing. A key that changed is an item that is gone and one that is new.
 func (c *comparison) list(k offer.Kind, before, after map[string]string) {
 	var removed, added []string
 	for _, key := range slices.Sorted(maps.Keys(before)) {
@@ -145,7 +149,7 @@ type definition struct {
 	value *schema.Value
 }
 
-// definitions are those of some keys that can be read, none where there are very many.
+// definitions are those of some keys that can be read, none where there are very many: each item that is gone is compared with all of them.
 func definitions(keys []string, list map[string]string) (out []definition) {
 	if len(keys) > 1000 {
 		return nil
@@ -158,7 +162,8 @@ func definitions(keys []string, list map[string]string) (out []definition) {
 	return out
 }
 
-// findRenamed returns which of the added items may be one that is gone: it takes the same arguments, or says the same.
+// findRenamed returns the key of the first added item that may be one that is gone: it takes the same arguments, or says the same. A schema without
+// properties is that of many tools, so that the description counts too. It is a question in a message, and changes no class.
 func findRenamed(k offer.Kind, gone string, added []definition) string {
 	was, ok := value([]byte(gone))
 	if !ok || isHash(gone) {
@@ -176,7 +181,7 @@ func findRenamed(k offer.Kind, gone string, added []definition) string {
 	return ""
 }
 
-// item compares two definitions of one thing.
+// item compares two definitions of one thing, member by member. A member that has no rule of its own is metadata, whatever it may mean.
 func (c *comparison) item(k offer.Kind, key, before, after string) {
 	was, ok1 := value([]byte(before))
 	is, ok2 := value([]byte(after))
@@ -217,6 +222,7 @@ func (c *comparison) item(k offer.Kind, key, before, after string) {
 	}
 }
 
+// str is a value as JSON, "" for one that is not there.
 func str(v *schema.Value) string {
 	if !v.IsSet() {
 		return ""
@@ -224,7 +230,7 @@ func str(v *schema.Value) string {
 	return string(v.JSON())
 }
 
-// textChange says where two texts part.
+// textChange says where two texts part: what is between what both begin and both end with, with up to 15 characters before it.
 func textChange(what, before, after string) string {
 	switch {
 	case before == "":
@@ -276,7 +282,7 @@ func (c *comparison) capabilities(before, after string) {
 	}
 }
 
-// meta compares _meta of a definition.
+// meta compares _meta of a definition. The page of an app is that of the extension for apps, in either of the two places that it may have.
 func (c *comparison) meta(at check.Place, a, b *schema.Value) {
 	page := func(v *schema.Value) string {
 		if uri := v.At("ui", "resourceUri"); uri.IsSet() {
@@ -291,11 +297,12 @@ func (c *comparison) meta(at check.Place, a, b *schema.Value) {
 	c.add("metadata", at, schema.Became("_meta", a, b), str(a), str(b))
 }
 
-// hints compares the annotations of a tool. A hint that is not given counts as the protocol says.
+// hints compares the annotations of a tool. A hint that is not given counts as the protocol says, and so does one that is not a boolean: only what
+// clients make of it is compared, so that a default that is now written out is not a change.
 func (c *comparison) hints(at check.Place, a, b *schema.Value) {
 	type hint struct {
 		name          string
-		usual, danger bool
+		usual, danger bool // what it is where it is not given; what it is for a tool that may do more harm
 	}
 	known := []hint{{"readOnlyHint", false, false}, {"destructiveHint", true, true}, {"openWorldHint", true, true}, {"idempotentHint", false, false}}
 	on := func(v *schema.Value, h hint) bool {
@@ -341,7 +348,7 @@ func (c *comparison) hints(at check.Place, a, b *schema.Value) {
 	}
 }
 
-// arguments compares those of a prompt.
+// arguments compares those of a prompt, by name: their order is not compared. Required is false where it is not given.
 func (c *comparison) arguments(at check.Place, a, b *schema.Value) {
 	index := func(v *schema.Value) map[string]*schema.Value {
 		out := map[string]*schema.Value{}

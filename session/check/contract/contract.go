@@ -7,16 +7,17 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 )
 
-// Contract is what one server offers, in canonical JSON.
+// Contract is what one server offers, in canonical JSON. All texts are clean: secrets hidden, valid UTF-8. So two contracts of one offer are equal
+// byte by byte, however the server ordered it.
 type Contract struct {
 	Name         string // the server's own, "" for none
 	Version      string // of the server
 	Protocol     string // version that was spoken
 	Capabilities string // an object, "" for none
 	Instructions string
-	// Lists are the definitions of a list by their keys (offer.Kind.Key). nil where the server has no such list.
+	// Lists are the definitions of a list by their keys (offer.Kind.Key). nil where the server has no such list; one that it has may be empty.
 	Lists map[offer.Kind]map[string]string
-	// Unknown has the error of each list that could not be read: it is not compared.
+	// Unknown has the error of each list that could not be read: it is not compared, and a contract with one cannot be accepted. The file has none.
 	Unknown map[offer.Kind]error
 }
 
@@ -33,7 +34,7 @@ func member(k offer.Kind) string {
 	return k.String()
 }
 
-// Of is the contract of what a server offers now.
+// Of is the contract of what a server offers now. Items without a key are left out, for nobody can call them.
 func Of(o *check.Offer) *Contract {
 	c := &Contract{
 		Name: clean(o.Name), Version: clean(o.Version), Protocol: clean(o.Protocol), Instructions: clean(o.Instructions), Lists: map[offer.Kind]map[string]string{}, Unknown: o.Failed,

@@ -23,28 +23,28 @@ const (
 
 // evidence checks the arguments of recorded calls against what a server takes now. Of a call nothing is kept but its example.
 type evidence struct {
-	server, own string
-	targets     map[string]*target // by method and name
+	server, own string             // our name for it, and its own
+	targets     map[string]*target // by method and name, of what it has and what the lock has
 	mine, all   tallies            // of calls to servers of that name, and of all
 	total       evidenceTotal
 	records     Records
 }
 
-// tallies are by method and name.
+// tallies are by method and name. once tells the calls that were counted here, which differ: one of two records of a call may name the server.
 type tallies struct {
 	of   map[string]*tally
 	once Once
 }
 
-// evidenceTotal are the numbers of it.
+// evidenceTotal are the numbers of it: of the calls that name the server if there are any, else of all; Unknown is always of all.
 type evidenceTotal struct {
-	Files   int `json:"files"`
-	Calls   int `json:"calls"`   // of tools and prompts that the server has or had
-	Refused int `json:"refused"` // that would be refused now, and were not before
-	Already int `json:"already"` // that the lock refuses as well
-	Unknown int `json:"unknown"` // of tools that it never had
-	Broken  int `json:"broken"`  // lines or files that could not be read
-	named   bool
+	Files   int  `json:"files"`
+	Calls   int  `json:"calls"`   // of tools and prompts that the server has or had
+	Refused int  `json:"refused"` // that would be refused now, and were not before
+	Already int  `json:"already"` // that the lock refuses as well
+	Unknown int  `json:"unknown"` // of tools that it never had
+	Broken  int  `json:"broken"`  // lines or files that could not be read
+	named   bool // there are calls that name the server
 }
 
 // target is a tool or prompt that can be called.
@@ -52,19 +52,20 @@ type target struct {
 	kind     offer.Kind
 	name     string
 	now, was *schema.Schema // nil for one that is not there
-	hide     mask.Rule
+	hide     mask.Rule      // what is secret in its arguments, by the schema of now if there is one
 }
 
 // tally is what became of the calls of one target.
 type tally struct {
-	calls, refused, already int
-	reasons                 map[string]*reason
+	calls, refused, already int                // refused does not count already
+	reasons                 map[string]*reason // by message, at most maxReasons and one for all others
 }
 
+// reason is why calls of one target would be refused.
 type reason struct {
 	message  string
-	n        int
-	examples []string
+	n        int      // calls
+	examples []string // arguments as JSON without secrets, different ones
 }
 
 func newEvidence(was, now *Contract, server, own string) *evidence {
@@ -96,7 +97,7 @@ func newEvidence(was, now *Contract, server, own string) *evidence {
 	return e
 }
 
-// arguments is the schema of what a tool or prompt takes.
+// arguments is the schema of what a tool or prompt takes. A tool without one takes anything.
 func arguments(k offer.Kind, def string) []byte {
 	if k == offer.Tools {
 		if s := jsonrpc.Get([]byte(def), "inputSchema"); s != nil {
@@ -112,7 +113,7 @@ func arguments(k offer.Kind, def string) []byte {
 	return schema.FromArguments(args).Raw()
 }
 
-// call takes in one call.
+// call takes in one call: one that would be refused now counts as already refused where the lock has the target too and refuses it as well.
 func (e *evidence) call(c Recorded) {
 	again := e.all.once.Again(&c)
 	key, args := c.Method+" "+clean(c.Name), c.Arguments
@@ -150,6 +151,7 @@ func (s *tallies) add(key string, t *target, message string, already bool, args 
 	y.add(t, message, already, args)
 }
 
+// add counts one call. message is why it would be refused now, "" if it would not; already that the lock refuses it too.
 func (y *tally) add(t *target, message string, already bool, args []byte) {
 	y.calls++
 	switch {
@@ -189,8 +191,8 @@ func (t *target) refuses(args []byte) string {
 	return firstProblem(t.now, args)
 }
 
-// firstProblem is the first thing that is wrong with arguments, without the numbers of items; "" for nothing. Of what was hidden when the call was
-// recorded nobody knows whether it fits.
+// firstProblem is the first thing that is wrong with arguments, without the numbers of items, so that calls with the same fault have one reason; ""
+// for nothing. Of what was hidden when the call was recorded nobody knows whether it fits.
 func firstProblem(s *schema.Schema, args []byte) string {
 	problems, _ := s.ValidateJSON(args)
 	problems = schema.Certain(problems, args, mask.Unknown)
@@ -246,6 +248,7 @@ func (e *evidence) report(r *check.Recorder) evidenceTotal {
 	return e.total
 }
 
+// notes are the numbers in words, for people.
 func (t evidenceTotal) notes() (out []string) {
 	line := fmt.Sprintf("checked %d recorded calls: %d would be refused", t.Calls, t.Refused)
 	if t.Already > 0 {

@@ -20,8 +20,8 @@ import (
 const (
 	// FileName is what the file is called where nobody names it.
 	FileName    = "mcphud.lock"
-	lockVersion = 1
-	maxLock     = 64 << 20
+	lockVersion = 1        // of the file's form; another one is refused
+	maxLock     = 64 << 20 // bytes of a file that is read
 )
 
 // Lock is the contracts of a project's servers, by our names for them.
@@ -60,7 +60,8 @@ func Read(path string) (*Lock, error) {
 // Write replaces a file. Everybody may read it: it belongs into version control.
 func (l *Lock) Write(path string) error { return files.WriteMode(path, l.Bytes(), 0o644) }
 
-// Find is the contract of a server: by our name for it, or by its own where only one has that.
+// Find is the contract of a server: by our name for it, or by its own where only one has that, for people call one server differently. key is the
+// name that the file has.
 func (l *Lock) Find(name, own string) (key string, c *Contract) {
 	if c := l.Servers[name]; c != nil {
 		return name, c
@@ -92,6 +93,7 @@ func (l *Lock) Bytes() []byte {
 	return []byte(b.String())
 }
 
+// write writes the members of a contract. What is "" is left out, so that it is read back as it was.
 func (c *Contract) write(b *strings.Builder) {
 	sep := ""
 	field := func(name string, value func()) {
@@ -108,7 +110,7 @@ func (c *Contract) write(b *strings.Builder) {
 		field("capabilities", func() { pretty(b, c.Capabilities, "      ") })
 	}
 	if c.Instructions != "" {
-		field("instructions", func() { // a line each
+		field("instructions", func() { // a line each, for a diff to show which changed
 			b.WriteByte('[')
 			for i, line := range strings.Split(c.Instructions, "\n") {
 				if i > 0 {
@@ -193,8 +195,10 @@ func findMergeMarkers(raw []byte) error {
 	return nil
 }
 
+// reader reads contracts out of a file, and finds the places of what is wrong there.
 type reader struct{ raw []byte }
 
+// contract is one server's. at is the path that leads to v. A member that is not known is an error: the next write would lose it.
 func (r reader) contract(v *schema.Value, at []string) (*Contract, error) {
 	if v.Kind() != schema.Object {
 		return nil, r.wrong("is not an object", at)
@@ -273,12 +277,14 @@ func (r reader) twice(v *schema.Value, at []string) error {
 	return nil
 }
 
+// wrong is an error at a path, the first of that path where a member is there twice.
 func (r reader) wrong(format string, at []string, args ...any) error {
 	line, col := r.locate(at, 1)
 	return &Error{Line: line, Col: col, Msg: fmt.Sprintf(format, args...)}
 }
 
-// locate is where the nth member with this path begins, or the item of an array.
+// locate is where the nth member with this path begins, at its name, or the item of an array; 1:1 where there is none. It reads the file once more:
+// only an error needs it. Columns count characters, from 1.
 func (r reader) locate(path []string, nth int) (line, col int) {
 	pointer := jsontext.Pointer(schema.Pointer(path...))
 	in := jsontext.NewDecoder(bytes.NewBuffer(r.raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -308,7 +314,8 @@ func (r reader) locate(path []string, nth int) (line, col int) {
 // ErrUnlistable is wrapped by the error of Accept for a server whose lists cannot be read.
 var ErrUnlistable = errors.New("a list of the server cannot be read")
 
-// Accept makes now the contract of a server.
+// Accept makes now the contract of a server, under our name for it, else under its own. The file is not written yet. Where a list could not be
+// read nothing changes: the contract would say that all its items are gone.
 func (l *Lock) Accept(name string, now *Contract) error {
 	for _, k := range kinds() {
 		if err := now.Unknown[k]; err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
-// maxOnce is how many calls are told apart; of what is recorded beyond them each record counts.
+// maxOnce is how many ways to know a call again are kept, two for a call with a trace; of what is recorded beyond them each record counts.
 const maxOnce = 500_000
 
 // sight is one record of a call: at is the same for all records of that call at one place, call at all places.
@@ -36,7 +36,8 @@ func sightsOf(e *journal.Entry, file int, params []byte, c *Recorded) []sight {
 	return out
 }
 
-// Once tells the calls of a recording from further records of them. The zero value has seen none.
+// Once tells the calls of a recording from further records of them. The zero value has seen none. at counts records by sight.at, and of has the
+// most of them that one place has by sight.call: so many calls were made.
 type Once struct{ at, of map[uint64]int }
 
 // Again reports whether a record is of a call that was seen before. A call that was made several times, with the same arguments in the

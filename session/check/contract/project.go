@@ -19,17 +19,17 @@ type Project struct {
 
 	last atomic.Pointer[seen] // is read while mu is held for a file that is slow
 
-	mu    sync.Mutex
-	stamp files.Stamp
-	at    time.Time // when lock was read
-	lock  *Lock     // what was read with stamp, nil for nothing
+	mu    sync.Mutex  // of what follows, and of writing last
+	stamp files.Stamp // of the last look
+	at    time.Time   // when lock was read
+	lock  *Lock       // what was read with stamp, nil for nothing
 }
 
 // seen is what the last look saw.
 type seen struct {
-	file  string
+	file  string // that was looked at
 	there bool
-	rev   uint64
+	rev   uint64 // 1 for the first look
 }
 
 // NewProject looks whether there is a lock, and does not read it yet. find is asked each time for its file.
@@ -39,7 +39,8 @@ func NewProject(find func() string) *Project {
 	return p
 }
 
-// look takes in what became of the file. It reports whether it changed.
+// look takes in what became of the file, and forgets what was read of another state. It reports whether it changed, another place included: each
+// change is told to one caller.
 func (p *Project) look(file string) bool {
 	was := p.last.Load()
 	now := files.StampOf(file)
@@ -60,7 +61,8 @@ func (p *Project) State() (file string, there bool, rev uint64) {
 	return last.file, last.there, last.rev
 }
 
-// Read is the lock as it is now, nil where there is none.
+// Read is the lock as it is now, nil where there is none. What was read is used again while the file is the same, but for one that was written so
+// shortly before that a second change may not show.
 func (p *Project) Read() (*Lock, error) {
 	file := p.find()
 	p.mu.Lock()
@@ -81,7 +83,8 @@ func (p *Project) Read() (*Lock, error) {
 	return lock, nil
 }
 
-// Accept makes what a server offers now its contract, and says what it took. A file that cannot be read is left as it is.
+// Accept makes what a server offers now its contract, and says what it took. A file that cannot be read is left as it is. It reads the file anew,
+// so that what others wrote meanwhile is not lost.
 func (p *Project) Accept(o *check.Offer) (taken []string, err error) {
 	file := p.find()
 	p.mu.Lock()
@@ -99,7 +102,8 @@ func (p *Project) Accept(o *check.Offer) (taken []string, err error) {
 // Usual times of Follow: the system may not notice changes, and programs write in several steps.
 const followPoll, followSettle = 2 * time.Second, 100 * time.Millisecond
 
-// Follow calls changed after each change of the file, until ctx ends.
+// Follow calls changed after each change of the file that it sees first, until ctx ends: of one that Read or Accept saw before only the number of
+// State tells.
 func (p *Project) Follow(ctx context.Context, changed func()) {
 	w := files.NewWatcher(followPoll, followSettle)
 	defer w.Close()

@@ -26,24 +26,25 @@ type Recorded struct {
 	Name      string // or URI
 	Arguments []byte // nil for none
 	Where     string // it is kept: in a file, and there
-	Hidden    bool   // secrets were hidden before it was kept
+	Hidden    bool   // secrets were hidden before it was kept, as the history does
 	// Answer is the result or the error, nil where none is kept. It is read when it is asked for, while Records.Call runs.
 	Answer func() []byte
 
-	sights []sight
+	sights []sight // by which Once knows it again; none of the history's, of which each record is a call
 }
 
-// Records reads recorded calls, one after the other.
+// Records reads recorded calls, one after the other. Its functions are called by Read and From, not at the same time.
 type Records struct {
 	Call    func(Recorded)
 	Journal func(*journal.Journal) // a whole journal, before its calls; nil for nothing
 	Files   int                    // that were read
 	Broken  int                    // lines or files that could not be read
 
-	err error // of who read them
+	err error // of who read them, see Recordings.Read
 }
 
-// Read reads the calls of a file, of each file of a folder, or of a history.
+// Read reads the calls of a file, of each file of a folder, or of a history. Folders below are not read; a file of a folder that cannot be read
+// counts as broken, and is an error only where no file can.
 func (r *Records) Read(ctx context.Context, path string) error {
 	fi, err := os.Stat(path)
 	if err != nil {
@@ -92,7 +93,7 @@ func (r *Records) file(ctx context.Context, path string) error {
 	return r.From(ctx, f.Journal, filepath.Base(path))
 }
 
-// From reads the calls of a journal. name is what it is called.
+// From reads the calls of a journal: requests of the client, answered or not, in their order. name is what it is called in Recorded.Where.
 func (r *Records) From(ctx context.Context, j *journal.Journal, name string) error {
 	if r.Journal != nil {
 		r.Journal(j)
@@ -132,7 +133,7 @@ func (r *Records) From(ctx context.Context, j *journal.Journal, name string) err
 	return context.Cause(ctx)
 }
 
-// database reports whether a file is a history.
+// database reports whether a file is a history, by how files of SQLite begin; the name may be any.
 func database(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -144,6 +145,7 @@ func database(path string) bool {
 	return err == nil && string(head) == "SQLite format 3"
 }
 
+// history reads the calls of a history, the latest first.
 func (r *Records) history(ctx context.Context, path string) (err error) {
 	h := calls.OpenHistory(path, calls.UsualLimits)
 	defer func() {

@@ -11,13 +11,14 @@ import (
 // none.
 type Recordings struct {
 	Files   []string
-	waiting []*Records
+	waiting []*Records // who wants them, since the last Read
 }
 
 // Want registers w: the next Read gives it all calls too.
 func (r *Recordings) Want(w *Records) { r.waiting = append(r.waiting, w) }
 
-// Read reads all files for everybody who waits, where w still does: else somebody read them for it. step is told how far it is.
+// Read reads all files for everybody who waits, where w still does: else somebody read them for it. step is told how far it is. The first error
+// ends it, and is that of everybody who waited.
 func (r *Recordings) Read(ctx context.Context, w *Records, step func(done, total int, file string)) error {
 	if !slices.Contains(r.waiting, w) {
 		return w.err

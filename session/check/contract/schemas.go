@@ -8,7 +8,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
-// input compares what a tool takes.
+// input compares what a tool takes: callers are hurt where less is accepted than before.
 func (c *comparison) input(at check.Place, a, b *schema.Value) {
 	changes := schema.Changes(schema.Parse([]byte(str(a))), schema.Parse([]byte(str(b))))
 	for _, ch := range changes {
@@ -16,6 +16,8 @@ func (c *comparison) input(at check.Place, a, b *schema.Value) {
 	}
 }
 
+// inputRule is the rule of a change of an input schema. A property that is gone is always breaking, though an open schema still accepts it: who says
+// something with it is not heard. A default breaks no call, but changes what one means.
 func inputRule(ch schema.Change) string {
 	narrows := ch.Effect&schema.Narrows != 0
 	switch {
@@ -41,7 +43,7 @@ func inputRule(ch schema.Change) string {
 	return "input-widened"
 }
 
-// output compares what a tool answers.
+// output compares what a tool answers: readers are hurt where results may be more than before, the other way round than with input.
 func (c *comparison) output(at check.Place, a, b *schema.Value) {
 	switch {
 	case !b.IsSet():
@@ -57,6 +59,7 @@ func (c *comparison) output(at check.Place, a, b *schema.Value) {
 	}
 }
 
+// outputRule is the rule of a change of an output schema.
 func outputRule(ch schema.Change) string {
 	widens := ch.Effect&schema.Widens != 0
 	switch {
@@ -80,7 +83,8 @@ func outputRule(ch schema.Change) string {
 	return "output-narrowed"
 }
 
-// schema adds a change of a schema.
+// schema adds a change of a schema. at is the place of the schema, a and b are all of it before and after, id is the rule without "contract/", and all
+// are the changes beside ch.
 func (c *comparison) schema(at check.Place, ch schema.Change, a, b *schema.Value, id string, all []schema.Change) {
 	msg := ch.Message
 	switch {
@@ -100,6 +104,7 @@ func (c *comparison) schema(at check.Place, ch schema.Change, a, b *schema.Value
 	c.add(id, check.Place{Kind: at.Kind, Name: at.Name, Pointer: at.Pointer + ch.Pointer}, msg, str(was), str(is))
 }
 
+// valueAt is the value at a JSON pointer, nil for none.
 func valueAt(v *schema.Value, pointer string) *schema.Value {
 	path, ok := schema.SplitPointer(pointer)
 	if !ok {
@@ -108,7 +113,8 @@ func valueAt(v *schema.Value, pointer string) *schema.Value {
 	return v.At(path...)
 }
 
-// renamedProperty is which of the added properties beside one that is gone has its schema.
+// renamedProperty is which of the added properties beside one that is gone has its schema, "" for none; an empty schema is like many others. One that
+// was added as required may be a change of "required" and not of a property, so that it is looked for there too.
 func renamedProperty(was, b *schema.Value, gone schema.Change, all []schema.Change) string {
 	parent := gone.Pointer[:strings.LastIndexByte(gone.Pointer, '/')]
 	props := valueAt(b, parent)

@@ -12,16 +12,16 @@ import (
 	"github.com/mcphud/mcphud/session/check/rules"
 )
 
-// Section compares a server with its contract. The zero value has none.
+// Section compares a server with its contract. The zero value has none. It keeps what Run found for After, so that it is for one run at a time.
 type Section struct {
 	File     string      // of the lock
 	Lock     *Lock       // its content, nil for none yet
-	Accept   bool        // make what the server offers now its contract
+	Accept   bool        // make what the server offers now its contract; changes are counted then, and not reported
 	Evidence *Recordings // calls that clients made, nil for none
 	NoLock   bool        // there is none, and only the evidence is looked at
 
 	evidence *evidence // of the latest run, nil for none
-	figures  figures
+	figures  figures   // of the latest run, to which After adds the evidence
 	said     check.Figures
 }
 
@@ -42,7 +42,7 @@ type figures struct {
 	Lock     string         `json:"lock"`
 	Server   string         `json:"server"`            // as the lock has it
 	Version  string         `json:"version,omitempty"` // that is locked
-	Changes  map[Class]int  `json:"changes"`
+	Changes  map[Class]int  `json:"changes"`           // how many of each class
 	Accepted bool           `json:"accepted,omitempty"`
 	Taken    []string       `json:"taken,omitempty"` // what was accepted, for people
 	Evidence *evidenceTotal `json:"evidence,omitempty"`
@@ -51,11 +51,12 @@ type figures struct {
 // compared is what a server offers, beside what its lock says.
 type compared struct {
 	lock     *Lock
-	key      string    // the lock's name for the server
+	key      string    // the lock's name for the server, "" for one that is not locked and not to be
 	was, now *Contract // was is nil for one that is not locked yet
 	changes  []Change
 }
 
+// compare compares an offer with the lock. Nothing changes where the server is not locked yet.
 func (s *Section) compare(o *check.Offer) *compared {
 	c := &compared{lock: cmp.Or(s.Lock, &Lock{}), now: Of(o)}
 	c.key, c.was = c.lock.Find(o.Server, o.Name)
@@ -79,7 +80,7 @@ func (c *compared) accept(file string) ([]string, error) {
 	return describeUpdate(file, c.key, c.was, c.changes), nil
 }
 
-// Run compares, or accepts.
+// Run compares, or accepts. With Accept changes are counted and written, and the evidence is still checked against what was locked before.
 func (s *Section) Run(ctx context.Context, subject *check.Subject, r *check.Recorder) error {
 	c := s.compare(&subject.Offer)
 	was, changes := c.was, c.changes
@@ -159,7 +160,7 @@ func describeUpdate(file, key string, was *Contract, changes []Change) []string 
 	return out
 }
 
-// finding is a change as a finding.
+// finding is a change as a finding. There can be several of a rule at one place, which only their messages tell apart.
 func (c Change) finding() check.Finding {
 	f := check.Finding{Place: c.Place, Message: c.Message, Key: c.Message}
 	switch {
