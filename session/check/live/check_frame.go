@@ -48,6 +48,7 @@ func (f *frame) isNoise() bool {
 	return f.whole && !f.isArray() && (!f.isObject() || f.isNotJSON() && !bytes.Contains(f.body, []byte(`"jsonrpc"`)))
 }
 
+// checkNoise is about stdio; over HTTP the same is for checkBody.
 func checkNoise(f *frame) string {
 	if !f.isNoise() || f.c.http {
 		return ""
@@ -62,6 +63,7 @@ func checkBody(f *frame) string {
 	return f.quoteStart()
 }
 
+// checkCut takes for a broken message what names jsonrpc; other broken JSON is noise.
 func checkCut(f *frame) string {
 	if !f.whole || !f.isObject() || !f.isNotJSON() || !bytes.Contains(f.body, []byte(`"jsonrpc"`)) {
 		return ""
@@ -81,6 +83,7 @@ func checkUTF8(f *frame) string {
 	return ""
 }
 
+// checkBatch: 2025-03-26/basic#batching allows them, and an unknown revision may be that. A session notes a batch that it took apart, see batchOf.
 func checkBatch(f *frame) string {
 	switch {
 	case f.rev == rev2503, f.rev == "":
@@ -130,6 +133,7 @@ func checkNeither(f *frame) string {
 	return ""
 }
 
+// checkNullID: only the error about a request whose id could not be read has null.
 func checkNullID(f *frame) string {
 	if f.isNearlyMessage() && f.env.ID != nil && f.env.ID[0] == 'n' && f.env.Error == nil {
 		return "/id: null"
@@ -144,6 +148,7 @@ func checkMissingID(f *frame) string {
 	return ""
 }
 
+// checkIDType: JSON-RPC allows 1.5, MCP integers only (2025-11-25/basic#requests). null is for checkNullID.
 func checkIDType(f *frame) string {
 	id := f.env.ID
 	switch {
@@ -155,6 +160,7 @@ func checkIDType(f *frame) string {
 	return ""
 }
 
+// checkShape is for what no other rule about a bad frame has found.
 func checkShape(f *frame) string {
 	if !f.isNearlyMessage() || f.env.ID != nil && strings.IndexByte("n{[tf", f.env.ID[0]) >= 0 {
 		return ""
@@ -170,6 +176,8 @@ func checkShape(f *frame) string {
 	return strings.TrimPrefix(f.err.Error(), jsonrpc.ErrInvalid.Error()+": ")
 }
 
+// checkReused: an id is used once in a session (2025-11-25/basic#requests), in the modern era once at a time (2026-07-28/basic#requests). Without a
+// recorded handshake, HTTP does not show where sessions begin.
 func checkReused(f *frame) string {
 	s := &f.c.sides[f.Dir]
 	if f.modern || f.rev == revModern {
@@ -197,7 +205,7 @@ func (f *frame) otherTypedID() *request {
 	if q := pending[twin]; q != nil {
 		return q
 	}
-	for id, q := range pending { // 1.0 for 1
+	for id, q := range pending { // 1.0 for 1; not where many are pending, each of which would be looked at
 		if len(pending) <= 64 && jsonrpc.SameID([]byte(id), []byte(f.ID)) {
 			return q
 		}
@@ -236,6 +244,8 @@ func checkLate(f *frame) string {
 	return fmt.Sprintf("request %d was cancelled", f.req.seq)
 }
 
+// checkUnanswered: a stream of listen ends without an answer, an HTTP status from 400 on is one, and a server of an earlier era may ignore
+// server/discover. That a server sends initialize is for checkDirection.
 func checkUnanswered(f *frame) string {
 	q := f.req
 	if q.cancelled || q.method == "subscriptions/listen" || q.status >= 400 || q.method == "server/discover" || q.method == "initialize" && f.Dir == journal.In {

@@ -15,7 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
-// isHidden reports whether a recorder hid a part of a header.
+// isHidden reports whether a recorder hid a part of a header, or cloneText cut it: what it was nobody knows.
 func isHidden(v string) bool { return strings.Contains(v, "***") || strings.HasSuffix(v, "…") }
 
 // isPost reports whether f is the head of a POST that carries a message.
@@ -45,6 +45,8 @@ func checkContentType(f *frame) string {
 	return ""
 }
 
+// checkVersionHeader: before the handshake no version is agreed on. Of notifications 2026-07-28/basic/transports/streamable-http#sending-messages
+// leaves the headers open.
 func checkVersionHeader(f *frame) string {
 	if f.head.fields["mcp-protocol-version"] != "" || f.post.method == "initialize" || !f.isStreamable() || !f.isPost() || !f.modern && f.rev == revModern {
 		return ""
@@ -61,6 +63,7 @@ func checkVersionHeader(f *frame) string {
 	return "MCP-Protocol-Version: missing"
 }
 
+// checkVersionHeaderSame compares with the version in _meta, or in earlier eras with that of the handshake.
 func checkVersionHeaderSame(f *frame) string {
 	v := f.head.fields["mcp-protocol-version"]
 	if v == "" || f.rev == "" || v == f.rev || f.post.method == "initialize" || f.post.kind != journal.Request || !f.modern && !f.c.initialized {
@@ -82,6 +85,7 @@ func checkMethodHeader(f *frame) string {
 	return ""
 }
 
+// checkNameHeader is silent where the parameters are too large to be kept.
 func checkNameHeader(f *frame) string {
 	if !f.isPost() || !f.modern || f.post.params == nil {
 		return ""
@@ -100,6 +104,7 @@ func checkNameHeader(f *frame) string {
 	return ""
 }
 
+// checkParamHeaders needs the list of tools, which says what is marked, and all headers as they were sent.
 func checkParamHeaders(f *frame) string {
 	if !f.isPost() || !f.modern || f.post.params == nil || f.post.method != "tools/call" {
 		return ""
@@ -120,6 +125,7 @@ func checkParamHeaders(f *frame) string {
 	return ""
 }
 
+// checkSessionMissing is about GET and DELETE, too (2025-11-25/basic/transports#session-management).
 func checkSessionMissing(f *frame) string {
 	_, sent := f.head.fields["mcp-session-id"]
 	if !f.c.session || sent || f.post.method == "initialize" || f.modern || f.rev == revModern {
@@ -136,6 +142,7 @@ func checkSessionGone(f *frame) string {
 	return "Mcp-Session-Id: of a session that was answered with 404"
 }
 
+// checkSessionModern is for two rules: the head is that of a request, or of a response.
 func checkSessionModern(f *frame) string {
 	if _, sent := f.head.fields["mcp-session-id"]; sent && f.modern {
 		return "Mcp-Session-Id, which this revision does not have"
@@ -143,6 +150,8 @@ func checkSessionModern(f *frame) string {
 	return ""
 }
 
+// checkVerb allows GET until the server has answered in the modern era, since a client may still look for an earlier one, and OPTIONS, with which
+// browsers ask first (https://fetch.spec.whatwg.org/#cors-preflight-fetch).
 func checkVerb(f *frame) string {
 	if v := f.post.head.verb; v != "POST" && v != "OPTIONS" && f.c.modern && !f.c.initialized {
 		return v + " to the MCP endpoint"
@@ -199,6 +208,7 @@ func checkAccepted(f *frame) string {
 	return ""
 }
 
+// checkNotificationStatus is about answers of clients, too. A refusal with another status than 2xx is allowed.
 func checkNotificationStatus(f *frame) string {
 	if f.post == nil || f.post.kind == journal.Request || f.post.kind == 0 || !f.isResponseTo(f.post.kind) {
 		return ""
@@ -216,6 +226,7 @@ func messageName(p *post) string {
 	return p.method
 }
 
+// checkAcceptedBody goes by Content-Length, and does not see a body without it.
 func checkAcceptedBody(f *frame) string {
 	if n := f.head.fields["content-length"]; f.post != nil && f.isStreamable() && f.head.status == 202 && n != "" && n != "0" {
 		return "202 with Content-Length: " + text.Clip(n, 20)
@@ -230,6 +241,7 @@ func checkChallenge(f *frame) string {
 	return ""
 }
 
+// checkOrigin compares with the URL that a session recorded, or the header Host that a router did.
 func checkOrigin(f *frame) string {
 	if f.post == nil || f.head.status/100 != 2 {
 		return ""
@@ -249,6 +261,7 @@ func checkOrigin(f *frame) string {
 	return fmt.Sprintf("Origin: %s at %s, answered with %d", quote(origin), quote(host), f.head.status)
 }
 
+// checkErrorStatus is silent where no HTTP response was recorded. -32602 has a status of its own only for a missing _meta (2026-07-28/basic#meta).
 func checkErrorStatus(f *frame) string {
 	q := f.req
 	if q == nil || !q.modern || q.status == 0 {

@@ -38,6 +38,7 @@ func checkResultType(f *frame) string {
 	return ""
 }
 
+// checkResultTypeUnknown accepts any word but task of a server with extensions: they may add types of any name (2026-07-28/basic#resulttype).
 func checkResultTypeUnknown(f *frame) string {
 	if f.req == nil || !f.modern {
 		return ""
@@ -58,6 +59,7 @@ func checkResultTypeUnknown(f *frame) string {
 	}
 }
 
+// checkResultTypeLegacy reports the first result of a connection.
 func checkResultTypeLegacy(f *frame) string {
 	if v := jsonrpc.Get(f.env.Result, "resultType"); f.req != nil && f.isLegacy() && v != nil && f.rev != "" && f.c.first("resultType") {
 		return "/result/resultType: " + text.Clip(string(v), 40)
@@ -72,7 +74,7 @@ func (f *frame) asksForInput() bool {
 
 func checkRounds(f *frame) string {
 	switch f.Method {
-	case "tools/call", "prompts/get", "resources/read", "tasks/get", "tasks/result":
+	case "tools/call", "prompts/get", "resources/read", "tasks/get", "tasks/result": // the last two are of the extension for tasks
 		return ""
 	}
 	if !f.asksForInput() {
@@ -114,6 +116,8 @@ func checkRoundsSecret(f *frame) (evidence string) {
 	return evidence
 }
 
+// checkState looks at all connections of a server, as no request depends on its connection (2026-07-28/basic#statelessness). As long as no state
+// was given, the recording may have begun after it.
 func checkState(f *frame) string {
 	raw := jsonrpc.Get(f.env.Params, "requestState")
 	s := &f.c.server.states
@@ -131,6 +135,7 @@ func checkRetryID(f *frame) string {
 	return "/id: " + text.Clip(f.ID, 40) + " again"
 }
 
+// checkServerRequest is not about connections with a handshake, whatever revision that agreed on.
 func checkServerRequest(f *frame) string {
 	if f.Dir == journal.In && f.rev == revModern && !f.c.initialized {
 		return text.Clip(f.Method, 60) + " from the server"
@@ -150,6 +155,8 @@ func checkSubscriptionID(f *frame) string {
 	return ""
 }
 
+// checkAck: the acknowledgement comes first in its own subscription; on stdio those of others may come between
+// (2026-07-28/basic/patterns/subscriptions#acknowledgment). A listen that was not recorded is not judged.
 func checkAck(f *frame) string {
 	id := idOf(f.env.Params, "_meta", metaSubscription)
 	if l := f.c.listens[id]; f.isChange() && l != nil && !l.acked {
@@ -158,6 +165,7 @@ func checkAck(f *frame) string {
 	return ""
 }
 
+// checkDiscover judges only a server that has answered in the modern era: any other refuses the method rightly.
 func checkDiscover(f *frame) string {
 	if f.req != nil && f.Method == "server/discover" && f.c.server.modern && f.errorCode() == -32601 {
 		return "/error/code: -32601 for server/discover"

@@ -11,7 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
-// levels are those of log messages, the least severe first.
+// levels are those of log messages, the least severe first (2025-11-25/server/utilities/logging#log-levels).
 var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
 // has reports whether capabilities declare something: it is there, and is not null or false.
@@ -26,6 +26,8 @@ func has(caps []byte, path string) bool {
 func (f *frame) toServer() bool { return f.Dir == journal.Out }
 func (f *frame) isLegacy() bool { return !f.modern && f.rev != revModern }
 
+// checkEarly blames what came first. HTTP is left out: each initialize without a session id begins a session there, so that what came before may
+// be of another one (2025-11-25/basic/transports#session-management).
 func checkEarly(f *frame) string {
 	if f.Method != "initialize" || len(f.c.beforeInitialize) == 0 || f.c.http {
 		return ""
@@ -34,6 +36,7 @@ func checkEarly(f *frame) string {
 	return fmt.Sprintf("initialize came later, in frame %d", f.Seq)
 }
 
+// checkTwice leaves HTTP out for the same reason.
 func checkTwice(f *frame) string {
 	if f.Method != "initialize" || !f.c.initialized || f.c.sessionExpired || f.c.http {
 		return ""
@@ -41,6 +44,7 @@ func checkTwice(f *frame) string {
 	return fmt.Sprintf("the session began with frame %d", f.c.initializeSeq)
 }
 
+// checkNotInitialized reports one request for each handshake.
 func checkNotInitialized(f *frame) string {
 	c := f.c
 	if !f.toServer() || !c.initialized || c.ready || f.Method == "ping" || f.Method == "initialize" || f.modern || !c.first(fmt.Sprint("initialized", c.initializeSeq)) {
@@ -49,6 +53,7 @@ func checkNotInitialized(f *frame) string {
 	return fmt.Sprintf("%s, and frame %d is initialize", text.Clip(f.Method, 60), c.initializeSeq)
 }
 
+// checkImpatient judges only while initialize waits for its answer: after an error, or once it was cancelled, the client may do something else.
 func checkImpatient(f *frame) string {
 	c := f.c
 	if c.initializeSeq == 0 || c.initialized || f.modern {
@@ -65,6 +70,7 @@ func checkImpatient(f *frame) string {
 	return ""
 }
 
+// checkForward is silent where no handshake was recorded. Of requests only ping may come before (2025-11-25/basic/lifecycle#initialization).
 func checkForward(f *frame) string {
 	c := f.c
 	if f.toServer() || !c.initialized && c.initializeSeq == 0 || c.ready || f.modern || f.Method == "ping" {
@@ -73,6 +79,7 @@ func checkForward(f *frame) string {
 	return text.Clip(f.Method, 60) + " before notifications/initialized"
 }
 
+// checkVersion reports one for each member and connection: the modern era repeats the version in each request.
 func checkVersion(f *frame) string {
 	v, at := "", ""
 	switch {
@@ -110,6 +117,7 @@ func (f *frame) whereDefined() (here, across, elsewhere bool) {
 	return here, across, elsewhere
 }
 
+// checkOtherEra lets a client fall back to initialize as long as the server has not answered in the modern era.
 func checkOtherEra(f *frame) string {
 	if f.rev == "" || f.Method == "initialize" && !f.c.modern {
 		return ""
@@ -124,7 +132,7 @@ func checkOtherEra(f *frame) string {
 	return fmt.Sprintf("%s is not a method of %s", text.Clip(f.Method, 60), f.rev)
 }
 
-// documentOf returns the schema of the frame's revision, nil for an unknown one.
+// documentOf returns the schema of the frame's revision; one without methods for an unknown one.
 func (c *conn) documentOf(f *frame) *document {
 	if doc := f.ck.defs.document(f.rev); doc != nil {
 		return doc
@@ -147,6 +155,7 @@ func checkDirection(f *frame) string {
 	return text.Clip(f.Method, 60) + " is a method of the other side"
 }
 
+// checkUnknownMethod is silent once the server declares any extension: which methods that has no schema here says.
 func checkUnknownMethod(f *frame) string {
 	if f.rev == "" || f.isTaskMethod() || f.c.documentOf(f).methods[f.Dir][f.Method] != "" {
 		return ""
@@ -158,7 +167,8 @@ func checkUnknownMethod(f *frame) string {
 	return text.Clip(f.Method, 60)
 }
 
-// serverCapability is the capability of the server that a request uses, "" if none.
+// serverCapability is the capability of the server that a request uses, "" if none. Completions have one since 2025-03-26, and tasks are judged
+// where they are in the core.
 func serverCapability(method, revision string) string {
 	switch method {
 	case "tools/list", "tools/call":
@@ -213,6 +223,7 @@ func checkNotImplemented(f *frame) string {
 	return ""
 }
 
+// checkListChanged is about both sides: the roots are those of the client.
 func checkListChanged(f *frame) string {
 	kind, ok := strings.CutSuffix(strings.TrimPrefix(f.Method, "notifications/"), "/list_changed")
 	caps := f.c.caps[f.Dir]
@@ -225,6 +236,7 @@ func checkListChanged(f *frame) string {
 	return ""
 }
 
+// checkLogging reports the first message of a connection.
 func checkLogging(f *frame) string {
 	if f.toServer() || f.Method != "notifications/message" || f.c.caps[journal.In] == nil || has(f.c.caps[journal.In], "logging") || !f.c.first("logging") {
 		return ""
@@ -232,6 +244,8 @@ func checkLogging(f *frame) string {
 	return "notifications/message without the capability logging"
 }
 
+// checkLevel takes what the client set with logging/setLevel; in the modern era each request has its own
+// (2026-07-28/server/utilities/logging#per-request-log-level). Which of those that run a message is for is not known, so that the least counts.
 func checkLevel(f *frame) string {
 	if f.toServer() || f.Method != "notifications/message" {
 		return ""
@@ -279,13 +293,14 @@ func clientCapability(method string, params []byte) (need string) {
 		if stringAt(params, "mode") == "url" {
 			return "elicitation.url"
 		}
-		return "elicitation"
+		return "elicitation" // empty, it stands for forms alone (2025-11-25/client/elicitation#capabilities)
 	case "roots/list":
 		return "roots"
 	}
 	return ""
 }
 
+// checkClientCapability is for requests of servers; what they ask for in results checkRoundsCapability judges.
 func checkClientCapability(f *frame) string {
 	if f.toServer() || f.c.caps[journal.Out] == nil || f.rev == revModern {
 		return ""
@@ -296,6 +311,7 @@ func checkClientCapability(f *frame) string {
 	return ""
 }
 
+// checkUpdate is silent where no handshake was recorded: the client may have subscribed before.
 func checkUpdate(f *frame) string {
 	if f.Method != "notifications/resources/updated" || f.rev == revModern || f.c.initializeSeq == 0 {
 		return ""
@@ -314,6 +330,8 @@ func checkCancelInitialize(f *frame) string {
 	return ""
 }
 
+// checkCancelUnknown accepts a request that was answered: the two may cross (2025-11-25/basic/utilities/cancellation#timing-considerations).
+// What servers of the modern era cancel is for checkServerCancels.
 func checkCancelUnknown(f *frame) string {
 	id := idOf(f.env.Params, "requestId")
 	if f.Method != "notifications/cancelled" || id == "" || f.c.sides[f.Dir].ids.has(hashString(id)) || f.rev == revModern && !f.toServer() {
@@ -325,6 +343,7 @@ func checkCancelUnknown(f *frame) string {
 	return "/params/requestId: " + text.Clip(id, 40)
 }
 
+// checkServerCancels allows what ends a stream of subscriptions/listen (2026-07-28/basic/patterns/cancellation#behavior-requirements).
 func checkServerCancels(f *frame) string {
 	id := idOf(f.env.Params, "requestId")
 	if f.toServer() || f.Method != "notifications/cancelled" || f.c.listens[id] != nil {
@@ -347,6 +366,7 @@ func checkPing(f *frame) string {
 	return odd
 }
 
+// checkToken is silent as long as no request of the other side was recorded, which would have given the token.
 func checkToken(f *frame) string {
 	token := idOf(f.env.Params, "progressToken")
 	if f.Method != "notifications/progress" || token == "" || len(token) > maxToken {
@@ -368,6 +388,7 @@ func checkAfter(f *frame) string {
 	return fmt.Sprintf("/params/progressToken: %s, of request %d", text.Clip(token, 60), s.doneTokens.set[hashString(token)])
 }
 
+// checkIncrease: the same value again is wrong, too (2025-11-25/basic/utilities/progress#progress-flow).
 func checkIncrease(f *frame) string {
 	t := f.c.sides[opposite(f.Dir)].tokens[idOf(f.env.Params, "progressToken")]
 	raw := jsonrpc.Get(f.env.Params, "progress")
@@ -384,6 +405,7 @@ func checkTokenReused(f *frame) string {
 	return "/params/_meta/progressToken: " + text.Clip(f.req.token, 60)
 }
 
+// checkCursorLoop finds a next page that is this one, or one that was asked for since the first.
 func checkCursorLoop(f *frame) string {
 	raw := jsonrpc.Get(f.env.Result, "nextCursor")
 	if f.req == nil || !f.req.paged || raw == nil {
@@ -396,6 +418,9 @@ func checkCursorLoop(f *frame) string {
 	return ""
 }
 
+// checkCursor does not judge the first list of a method, which may be the second page where the recording begins late, nor HTTP in the modern era:
+// without sessions, another connection may have got the cursor (2026-07-28/basic#statelessness). Before, cursors are of one session
+// (2025-11-25/server/utilities/pagination#implementation-guidelines).
 func checkCursor(f *frame) string {
 	q := f.req
 	if !q.paged || q.cursor == 0 {
@@ -423,7 +448,8 @@ func checkRoots(f *frame) string {
 	return evidence
 }
 
-// deprecated are features by what shows that they are used.
+// checkDeprecated names each feature once for a server and revision: HTTP+SSE (2025-03-26/basic/transports#backwards-compatibility),
+// includeContext (2025-11-25/client/sampling#capabilities), logging, roots and sampling (2026-07-28/deprecated#deprecated).
 func checkDeprecated(f *frame) string {
 	var used []string
 	note := func(on bool, what string) {

@@ -23,6 +23,7 @@ func checkRequestSchema(f *frame) string {
 	return f.validate(doc, name, f.body, "")
 }
 
+// checkResultSchema judges a result of an extension only as far as any result: its own members no schema here has.
 func checkResultSchema(f *frame) string {
 	doc := f.ck.defs.document(f.rev)
 	if f.req == nil || doc == nil || !f.whole {
@@ -83,6 +84,7 @@ func checkRemovedCode(f *frame) string {
 	return ""
 }
 
+// checkReservedCode is about the range of the specification, of which -32020 to -32022 are in use (2026-07-28/basic#error-codes).
 func checkReservedCode(f *frame) string {
 	if c := f.errorCode(); !f.toServer() && f.rev == revModern && c >= -32099 && c <= -32023 && c != -32042 {
 		return fmt.Sprintf("/error/code: %d", c)
@@ -90,6 +92,7 @@ func checkReservedCode(f *frame) string {
 	return ""
 }
 
+// checkLegacyCode leaves -32002 to checkRemovedCode: it has had a meaning.
 func checkLegacyCode(f *frame) string {
 	if c := f.errorCode(); !f.toServer() && f.rev == revModern && c >= -32019 && c <= -32000 && c != -32002 {
 		return fmt.Sprintf("/error/code: %d", c)
@@ -114,6 +117,7 @@ func checkUnknownCode(f *frame) string {
 	return fmt.Sprintf("/error/code: %d for the tool %s, which is not listed", f.errorCode(), quote(f.req.target))
 }
 
+// checkArgumentsAsError: up to 2025-06-18/server/tools#error-handling invalid arguments are an error, since 2025-11-25 a failure of the tool.
 func checkArgumentsAsError(f *frame) string {
 	if f.req == nil || f.Method != "tools/call" || f.errorCode() != -32602 || f.c.server.tools[f.req.target] == nil {
 		return ""
@@ -148,12 +152,12 @@ func checkArguments(f *frame) string {
 	}
 	args := jsonrpc.Get(f.env.Params, "arguments")
 	if args == nil {
-		args = []byte("{}")
+		args = []byte("{}") // they may be left out
 	}
 	return f.c.server.argumentsVerdict(t, args)
 }
 
-// isFinalResult reports whether a result of a tool is its last one, and not a failure.
+// isFinalResult reports whether a result of a tool is its last one, and not a failure: neither a question nor the name of a task.
 func (f *frame) isFinalResult() bool {
 	kind := stringAt(f.env.Result, "resultType")
 	return f.req != nil && f.Method == "tools/call" && f.whole && !f.isError() && !f.req.task && (kind == "" || kind == "complete")
@@ -247,6 +251,7 @@ func (f *frame) eachTool(check func(at string, one []byte) string) (evidence str
 	return evidence
 }
 
+// checkToolName counts bytes (2025-11-25/server/tools#tool-names).
 func checkToolName(f *frame) string {
 	return f.eachTool(func(at string, one []byte) string {
 		raw := jsonrpc.Get(one, "name")
@@ -266,6 +271,7 @@ func checkToolName(f *frame) string {
 	})
 }
 
+// checkToolTwice looks at one page of the list.
 func checkToolTwice(f *frame) string {
 	seen := map[string]bool{}
 	return f.eachTool(func(at string, one []byte) string {
@@ -305,6 +311,7 @@ func secretFields(requested []byte) (evidence string) {
 	return evidence
 }
 
+// checkSecret is for requests of servers; the modern era asks in results, see checkRoundsSecret.
 func checkSecret(f *frame) string {
 	if f.toServer() {
 		return ""

@@ -15,7 +15,7 @@ const MaxBody = 8 << 20
 // Finding is one violation of a rule, by one side in one entry.
 type Finding struct {
 	Rule     *rules.Rule
-	Seq      uint64 // of the entry
+	Seq      uint64 // of the entry to blame, which may be an earlier one than that which shows it
 	Server   string
 	Conn     uint64
 	By       rules.Party // client or server
@@ -29,13 +29,13 @@ func (f Finding) Section() string { return f.Rule.Link(f.Revision) }
 
 // Checker checks entries in the order of a journal. It is for one goroutine.
 type Checker struct {
-	conns     map[connKey]*conn
-	servers   map[string]*server
+	conns     map[connKey]*conn  // at most maxConns
+	servers   map[string]*server // by hop and name, at most maxServers
 	defs      definitions
-	schemas   int // bytes of the schemas of all tools
-	Frames    int // messages that were checked
-	Unchecked int // of these, how many were not validated: too large, or no budget left
-	report    func(Finding)
+	schemas   int           // bytes of the schemas of all tools
+	Frames    int           // messages that were checked
+	Unchecked int           // of these, how many were not validated: too large, or no budget left
+	report    func(Finding) // called while Add or Finish runs
 }
 
 // NewChecker returns one that calls report for each finding, in the order of the entries but for those that only later
@@ -48,14 +48,14 @@ func NewChecker(report func(Finding)) *Checker {
 type frame struct {
 	*journal.Entry
 	at     uint64 // Seq of the entry to blame
-	body   []byte
+	body   []byte // of the caller, who may use it again after Add; nil where it is not to be had
 	env    jsonrpc.Envelope
 	err    error // of reading the envelope
 	whole  bool  // the body was read
 	c      *conn
 	ck     *Checker
-	rev    string
-	modern bool
+	rev    string   // by which it is judged, "" if unknown: then only rules that all revisions have are checked
+	modern bool     // it is judged by the modern era; true as well for a revision later than those that are known
 	req    *request // the request, or that which is answered; nil for an answer to none
 	post   *post    // for onPost and onStatus
 	head   head     // for onStatus
@@ -72,6 +72,7 @@ func Wants(e *journal.Entry) bool {
 
 // Add checks the entry that follows. body is nil where it is not to be had; it is not kept.
 func (ck *Checker) Add(e *journal.Entry, body []byte) {
+	// Spans and the HTTP requests of a login are not messages of the protocol.
 	if e.Kind > journal.State || e.Method == "login" || e.Kind == journal.Bad && e.Dir == journal.None { // a line that nobody could read
 		return
 	}
@@ -124,18 +125,18 @@ func (ck *Checker) restart(server, hop string) {
 		}
 	}
 	if s := ck.servers[hop+"\x00"+server]; s != nil {
-		s.highest = 0
+		s.highest = 0 // the new run counts its connections from the beginning
 	}
 }
 
-// Finish ends all connections: what is not answered yet never will be.
+// Finish ends all connections: what is not answered yet never will be. What it reported it does not report again.
 func (ck *Checker) Finish() {
 	for _, c := range ck.conns {
 		ck.endConn(c)
 	}
 }
 
-// run checks one entry by the rules of a kind.
+// run checks one entry by the rules of some kinds, in the order of live.yaml for each.
 func (ck *Checker) run(f *frame, on when) {
 	for bit, all := range byEvent() {
 		if on&(1<<bit) == 0 {
@@ -145,7 +146,7 @@ func (ck *Checker) run(f *frame, on when) {
 			if !r.In(f.rev) {
 				continue
 			}
-			f.at = f.Seq
+			f.at = f.Seq // the check before may have blamed another entry
 			if evidence := r.check(f); evidence != "" {
 				ck.report(Finding{
 					Rule: r.Rule, Seq: f.at, Server: f.Server, Conn: f.Conn, By: blamedParty(r.By, f.Dir), Method: f.Method, Revision: f.rev, Evidence: evidence,
@@ -155,7 +156,8 @@ func (ck *Checker) run(f *frame, on when) {
 	}
 }
 
-// conn is the state of the entry's connection.
+// conn is the state of the entry's connection. The first entry of the next connection of a session ends that before it. A router has as many
+// as its clients have sessions, and one for each request outside of a session: they end with the journal.
 func (ck *Checker) conn(e *journal.Entry) *conn {
 	k := connKey{e.Server, e.Hop, e.Conn}
 	c := ck.conns[k]
@@ -164,7 +166,7 @@ func (ck *Checker) conn(e *journal.Entry) *conn {
 		s := ck.servers[name]
 		if s == nil {
 			if len(ck.servers) >= maxServers {
-				clear(ck.servers)
+				clear(ck.servers) // connections keep theirs
 				ck.schemas = 0
 			}
 			s = &server{tools: map[string]*tool{}}
@@ -186,7 +188,7 @@ func (ck *Checker) conn(e *journal.Entry) *conn {
 	return c
 }
 
-// dropOldest drops the half of the connections that was used least recently.
+// dropOldest drops the half of the connections that was used least recently. What they left without an answer is not reported.
 func (ck *Checker) dropOldest() {
 	all := make([]uint64, 0, len(ck.conns))
 	for _, c := range ck.conns {
@@ -213,9 +215,9 @@ func (ck *Checker) endConn(c *conn) {
 		slices.SortFunc(left, func(a, b *request) int { return int(a.seq) - int(b.seq) })
 		for _, q := range left {
 			e := journal.Entry{Seq: q.seq, Server: c.key.server, Conn: c.key.conn, Hop: c.key.hop, Dir: journal.Dir(d), Kind: journal.Request, Method: q.method, ID: q.id, Tool: q.target}
-			f := frame{Entry: &e, c: c, ck: ck, rev: q.rev, modern: q.modern, req: q}
+			f := frame{Entry: &e, c: c, ck: ck, rev: q.rev, modern: q.modern, req: q} // its own entry is not kept
 			ck.run(&f, onEnd)
-			q.done = true
+			q.done = true // it stays pending: a late answer belongs to it
 		}
 	}
 }

@@ -29,18 +29,18 @@ const (
 
 // definitions are the schemas of the revisions that were needed so far, with the verdicts by shape of frame.
 type definitions struct {
-	documents map[string]*document
-	verdicts  map[uint64]string
-	work      int
+	documents map[string]*document // by revision
+	verdicts  map[uint64]string    // "" where nothing is wrong; of frames of one shape the evidence is that of the first
+	work      int                  // bytes that were validated, see maxWork
 }
 
 // document is the schema of one revision.
 type document struct {
 	revision string
 	defs     map[string]json.RawMessage
-	key      string               // "$defs" or "definitions"
-	methods  [3]map[string]string // direction of the sender -> method -> name of the request's or notification's definition
-	compiled map[string]*schema.Schema
+	key      string                    // "$defs" or "definitions"
+	methods  [3]map[string]string      // direction of the sender -> method -> name of the request's or notification's definition
+	compiled map[string]*schema.Schema // by definition
 }
 
 // document is the schema of a revision, nil for an unknown one.
@@ -204,7 +204,7 @@ func describe(at string, problems []schema.Problem) string {
 	return b.String()
 }
 
-// hasOwnRule reports whether a problem is one that a rule with a better text finds.
+// hasOwnRule reports whether a problem is one that a rule with a better text finds: meta-missing or result-type.
 func hasOwnRule(p schema.Problem) bool {
 	for _, name := range []string{"/_meta/" + schema.Pointer(metaVersion)[1:], "/_meta/" + schema.Pointer(metaCapabilities)[1:], "/params/_meta", "/resultType", "/params"} {
 		if p.Keyword == "required" && strings.HasSuffix(p.Pointer, name) {

@@ -12,13 +12,14 @@ func (ck *Checker) checkHead(f *frame) {
 	c := f.c
 	switch {
 	case strings.HasPrefix(f.Note, "event "):
-		c.sse = true
+		c.sse = true // noted by sessions over HTTP+SSE alone: the event endpoint (2024-11-05/basic/transports#http-with-sse)
 		return
 	case !f.whole || strings.HasPrefix(f.Note, "body of "):
 		return
 	}
 	f.head = parseHead(f.body)
 	c.http = true
+	// The handshake may be before the recording, or another connection: a router records a request without a session id as one of its own.
 	if v := knownRevision(f.head.fields["mcp-protocol-version"]); v != "" && c.rev == "" {
 		c.rev = v
 	}
@@ -32,11 +33,12 @@ func (ck *Checker) checkHead(f *frame) {
 	}
 	c.posts[f.Seq] = p
 	switch {
-	case p.head.verb != "POST":
+	case p.head.verb != "POST": // it carries no message
 		ck.checkPost(f, p, message{rev: c.rev, modern: c.rev == revModern})
 	case strings.Contains(p.head.target, "://"): // a session's own: the message came before
 		i := slices.IndexFunc(c.awaitingHead, func(m message) bool { return m.method == f.Method && m.id == f.ID })
 		if i < 0 {
+			// An answer has no method of its own.
 			i = slices.IndexFunc(c.awaitingHead, func(m message) bool {
 				return m.kind >= journal.Response && m.kind <= journal.ErrorResponse && m.id == f.ID
 			})
@@ -83,12 +85,13 @@ func (ck *Checker) checkStatus(f *frame) {
 		f.rev, f.modern = p.rev, p.modern
 		f.Method = p.method
 		if q := c.sides[journal.Out].pending[p.id]; q != nil && p.kind == journal.Request {
-			q.status = f.head.status
+			q.status = f.head.status // for checkErrorStatus, once the answer comes
 		}
 	}
 	ck.run(f, onStatus)
 	_, session := p.head.fields["mcp-session-id"]
 	switch {
+	// Both by 2025-11-25/basic/transports#session-management: the server ends a session so, and gives an id only there.
 	case f.head.status == 404 && session:
 		c.sessionExpired = true
 	case p.method == "initialize" && f.head.status == 200:

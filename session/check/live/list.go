@@ -35,10 +35,10 @@ func (r *Report) Total() int {
 
 // List is the findings of a journal, which may still grow. It is safe for concurrent use.
 type List struct {
-	only    string // the server that is looked at, "" for all
-	mu      sync.Mutex
+	only    string     // the server that is looked at, "" for all
+	mu      sync.Mutex // guards what follows
 	checker *Checker
-	seen    uint64
+	seen    uint64 // Seq of the newest entry that was looked at, of any server
 	kept    map[*rules.Rule]*Group
 }
 

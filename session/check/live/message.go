@@ -25,7 +25,7 @@ func knownRevision(revision string) string {
 	return ""
 }
 
-// checkMessage checks a JSON-RPC message by the rules for it, and updates the state of its connection.
+// checkMessage checks a JSON-RPC message by the rules for it, which see the connection as it was before, and updates the state of its connection.
 func (ck *Checker) checkMessage(f *frame) {
 	f.env = jsonrpc.Envelope{ID: []byte(f.ID), Method: f.Method}
 	if f.whole {
@@ -69,7 +69,8 @@ func (ck *Checker) checkRequest(f *frame) {
 	version := stringAt(meta, metaVersion)
 	switch {
 	case f.Method == "initialize":
-		q.rev = knownRevision(stringAt(f.env.Params, "protocolVersion"))
+		q.rev = knownRevision(stringAt(f.env.Params, "protocolVersion")) // what it asks for; nothing is agreed on yet
+	// A later revision is of the modern era, too, but its rules are not known.
 	case version != "":
 		q.rev, q.modern = knownRevision(version), version >= revModern
 		if level := stringAt(meta, metaLevel); slices.Contains(levels, level) {
@@ -77,6 +78,7 @@ func (ck *Checker) checkRequest(f *frame) {
 		}
 		q.caps = c.sameCaps(jsonrpc.Get(meta, metaCapabilities))
 		q.withoutMeta = q.modern && jsonrpc.Get(meta, metaCapabilities) == nil
+	// Without the _meta that the era demands: it was spoken before on this connection, or no other era has the method.
 	case f.Dir == journal.Out && !c.initialized && f.whole && (c.modern || c.rev == revModern || f.Method == "server/discover" || f.Method == "subscriptions/listen"):
 		q.rev, q.modern, q.withoutMeta = revModern, true, true
 		q.caps = c.sameCaps(jsonrpc.Get(meta, metaCapabilities))
@@ -85,7 +87,7 @@ func (ck *Checker) checkRequest(f *frame) {
 	ck.run(f, onRequest)
 	c.sides[f.Dir].start(q)
 	if f.Dir == journal.Out && !c.initialized && q.modern {
-		c.rev = q.rev
+		c.rev = q.rev // only asked for, see revisionOf
 	}
 	switch {
 	case f.Dir == journal.In:
@@ -97,9 +99,9 @@ func (ck *Checker) checkRequest(f *frame) {
 			c.listens[f.ID] = &listen{}
 		}
 	case c.initializeSeq == 0 && !q.modern && f.Method != "ping" && len(c.beforeInitialize) == 0:
-		c.beforeInitialize = append(c.beforeInitialize, f.Seq)
+		c.beforeInitialize = append(c.beforeInitialize, f.Seq) // ping, and what asks for the era, may come before
 	case f.Method == "resources/subscribe":
-		c.subscribed.add(hash(jsonrpc.Get(f.env.Params, "uri")), f.Seq)
+		c.subscribed.add(hash(jsonrpc.Get(f.env.Params, "uri")), f.Seq) // whatever the answer is
 	}
 }
 
@@ -112,7 +114,7 @@ func tokenOf(meta []byte) string {
 	return jsonrpc.IDKey(string(raw))
 }
 
-const maxToken = 256
+const maxToken = 256 // bytes of a progress token, as it was written
 
 // isPaged reports whether a method lists in pages (cursor and nextCursor).
 func isPaged(method string) bool {
@@ -123,7 +125,7 @@ func isPaged(method string) bool {
 	return false
 }
 
-// sameCaps returns a copy of a client's capabilities, the same one as long as requests repeat them.
+// sameCaps returns a copy of a client's capabilities, the same one as long as requests repeat them; nil of more than maxKept bytes.
 func (c *conn) sameCaps(raw []byte) []byte {
 	if len(raw) > maxKept {
 		return nil
@@ -154,12 +156,12 @@ func (ck *Checker) checkNotification(f *frame) {
 	case "notifications/initialized":
 		c.ready = c.ready || f.Dir == journal.Out
 	case "notifications/cancelled":
-		if q := c.sides[f.Dir].pending[idOf(f.env.Params, "requestId")]; q != nil {
+		if q := c.sides[f.Dir].pending[idOf(f.env.Params, "requestId")]; q != nil { // each side cancels its own
 			q.cancelled = true
 		}
 	case "notifications/progress":
 		raw := jsonrpc.Get(f.env.Params, "progress")
-		if t := c.sides[opposite(f.Dir)].tokens[idOf(f.env.Params, "progressToken")]; t != nil {
+		if t := c.sides[opposite(f.Dir)].tokens[idOf(f.env.Params, "progressToken")]; t != nil { // who asked gave the token
 			if v, ok := parseNumber(raw); ok {
 				t.value, t.started = v, true
 			}
@@ -200,13 +202,13 @@ func (ck *Checker) checkAnswer(f *frame) {
 		return
 	}
 	side.finish(q)
-	if failed || f.Dir == journal.Out {
+	if failed || f.Dir == journal.Out { // nothing is learned from what a client answers
 		return
 	}
 	result := f.env.Result
 	switch q.method {
 	case "initialize":
-		c.initialized, c.modern, c.ready, c.rev = true, false, false, f.rev
+		c.initialized, c.modern, c.ready, c.rev = true, false, false, f.rev // whatever era was tried before
 		c.caps[journal.In] = cloneSmall(jsonrpc.Get(result, "capabilities"))
 		c.server.caps = c.caps[journal.In]
 	case "server/discover":
@@ -221,7 +223,7 @@ func (ck *Checker) checkAnswer(f *frame) {
 		c.modern, c.server.modern = true, true
 	}
 	if raw := jsonrpc.Get(result, "requestState"); raw != nil {
-		c.server.states.add(hash(raw), hashString(q.id))
+		c.server.states.add(hash(raw), hashString(q.id)) // the id for checkRetryID
 	}
 	if w := side.pagings[q.method]; q.paged && w != nil {
 		if next := jsonrpc.Get(result, "nextCursor"); next != nil {
@@ -230,7 +232,7 @@ func (ck *Checker) checkAnswer(f *frame) {
 	}
 }
 
-// modernError reports whether an error is one that only the modern era has.
+// modernError reports whether an error is one that only the modern era has (2026-07-28/basic#error-codes): who sends it speaks that era.
 func modernError(raw []byte) bool {
 	switch string(jsonrpc.Get(raw, "code")) {
 	case "-32020", "-32021", "-32022":

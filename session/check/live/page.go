@@ -29,6 +29,8 @@ func PageFindings(ctx context.Context, j *journal.Journal, kept func(seq uint64)
 			}
 			f.Section = cmp.Or(f.Section, one.Section())
 		}
+		// Count has more than Findings where there are more than maxListed. Whether the others are kept nobody knows: they count where all that
+		// are known are.
 		if n == len(g.Findings) {
 			n = g.Count
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/mcphud/mcphud/session/check/rules"
 )
 
-// when says for which entries a rule is checked.
+// when says for which entries a rule is checked, as bits.
 type when uint16
 
 const (
@@ -14,7 +14,7 @@ const (
 	onNotification
 	onResult
 	onError
-	onBad
+	onBad    // output that is not a message, or the note of a batch
 	onPost   // the head of an HTTP request, once the message in it is known
 	onStatus // the head of an HTTP response
 	onEnd    // a request that has no answer at the end of its connection
@@ -32,7 +32,7 @@ type probe struct {
 	check func(f *frame) string
 }
 
-// probes has one for each rule.
+// probes has one for each rule, and no other; in which order rules are checked live.yaml says.
 var probes = []probe{
 	{"stdout-noise", onBad, checkNoise},
 	{"http-body", onBad, checkBody},

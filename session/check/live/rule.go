@@ -3,6 +3,8 @@
 //
 // The rules are live.yaml of package rules, and probes.go has what finds each. A Checker keeps a small state for each connection and holds
 // no bodies, so that a journal of any size can be checked while it still grows.
+//
+// Where a comment names a section, such as 2025-11-25/basic/lifecycle#initialization, it is a path below [rules.Site].
 package live
 
 import (
@@ -15,10 +17,10 @@ import (
 // The revisions of the protocol, oldest first. Modern is the first without a handshake.
 const (
 	rev2024   = "2024-11-05"
-	rev2503   = "2025-03-26"
+	rev2503   = "2025-03-26" // the first with Streamable HTTP, and the only one with batches
 	rev2506   = "2025-06-18"
-	rev2511   = "2025-11-25"
-	revModern = "2026-07-28"
+	rev2511   = "2025-11-25" // the only one whose schema has tasks; later they are an extension
+	revModern = "2026-07-28" // each request says its version and capabilities in _meta
 )
 
 // Severities are all of them, the worst first.
@@ -32,7 +34,7 @@ func Word(s rules.Severity) string {
 	return s.String()
 }
 
-// ParseSeverity is the severity of that word.
+// ParseSeverity is the severity of a word as Word has it; "info", which is what the rules say, is not one.
 func ParseSeverity(word string) (rules.Severity, error) {
 	for _, s := range Severities() {
 		if Word(s) == word {
@@ -51,5 +53,5 @@ func blamedParty(p rules.Party, d journal.Dir) rules.Party {
 	case p == rules.Sender, p == rules.Receiver:
 		return rules.Server
 	}
-	return p
+	return p // named by the rule: which way the frame went does not matter
 }

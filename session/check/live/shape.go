@@ -14,22 +14,23 @@ func shape(value []byte) (h uint64, ok bool) {
 
 type shaper struct {
 	b     []byte
-	i     int
-	depth int
-	deep  bool
+	i     int  // of the next byte
+	depth int  // objects and arrays that are open
+	deep  bool // maxDepth was reached: something was not looked at
 }
 
 // maxDepth is how deep a value nests that is validated. Free-form values are not looked into.
 const maxDepth = 500
 
 const (
-	offset = 14695981039346656037
+	offset = 14695981039346656037 // of FNV-1a with 64 bits
 	prime  = 1099511628211
 )
 
 func mix(h, x uint64) uint64 { return (h ^ x) * prime }
 
-// hasNamedValues reports whether a schema of the protocol names the values of a member.
+// hasNamedValues reports whether a schema of the protocol, of any revision, names the values of a member. TestShapeSeesWhatSchemasSay holds it
+// against all of them.
 func hasNamedValues(name string) bool {
 	switch name {
 	case "jsonrpc", "method", "type", "role", "level", "action", "mode", "status", "theme", "taskSupport", "includeContext", "cacheScope", "format",
@@ -108,7 +109,7 @@ func (s *shaper) value(name string) uint64 {
 	}
 }
 
-// scalar tells numbers apart as schemas of the protocol do.
+// scalar tells numbers apart as schemas of the protocol do: they have integers, and the bounds 0 and 1.
 func scalar(b []byte) uint64 {
 	if len(b) == 0 {
 		return 0
@@ -136,7 +137,7 @@ func scalar(b []byte) uint64 {
 }
 
 func (s *shaper) object(of string) uint64 {
-	if of == "structuredContent" {
+	if of == "structuredContent" { // the outputSchema of its tool judges it, see resultVerdict
 		s.skip()
 		return '{'
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
-// Bounds on what is remembered. Beyond one of them the oldest is forgotten, and no rule concludes anything from it.
+// Bounds on what is remembered. Beyond maxConns and maxRecent the oldest is forgotten, beyond maxServers and maxPosts all are; beyond the
+// others what is new is not kept.
 const (
 	maxConns   = 4_096    // connections
 	maxServers = 1_024    // servers
@@ -25,20 +26,21 @@ const (
 	maxHead    = 64 << 10 // bytes of an HTTP head
 )
 
+// seed makes hashes differ from process to process: none is kept in a file. Two texts of one hash count as the same.
 var seed = maphash.MakeSeed()
 
 func hash(b []byte) uint64                   { return maphash.Bytes(seed, b) }
 func hashString(s string) uint64             { return maphash.String(seed, s) }
-func unquote(raw []byte) string              { s, _ := jsonrpc.String(raw); return s }
+func unquote(raw []byte) string              { s, _ := jsonrpc.String(raw); return s } // "" for what is not a string
 func stringAt(b []byte, at ...string) string { return unquote(jsonrpc.Get(b, at...)) }
 
 // idOf is an id or a progress token in b, as a key.
 func idOf(b []byte, at ...string) string { return jsonrpc.IDKey(string(jsonrpc.Get(b, at...))) }
 
-// recent remembers the newest of many values.
+// recent remembers the newest maxRecent of many values, by their hashes. To add one again does not make it newer.
 type recent struct {
-	set  map[uint64]uint64
-	ring []uint64
+	set  map[uint64]uint64 // what was added with each
+	ring []uint64          // in the order in which they came; full, the oldest is at next
 	next int
 }
 
@@ -67,56 +69,56 @@ type server struct {
 	checked  map[uint64]string // what is wrong with arguments and results that came before, by their hash
 	modern   bool              // it answered in the modern era
 	caps     []byte            // its capabilities, as of the newest handshake or discovery
-	tools    map[string]*tool
-	bytes    int             // of the schemas in tools
-	complete bool            // tools are all that there are
-	listedOn uint64          // connection on which they were listed
-	allPages bool            // the pages so far are all that there are
-	states   recent          // request states that it gave, with the hash of the id of the request
-	highest  uint64          // newest connection
-	reported map[string]bool // deprecated features that were noted
+	tools    map[string]*tool  // by name
+	bytes    int               // of the schemas in tools
+	complete bool              // tools are all that there are
+	listedOn uint64            // connection on which they were listed
+	allPages bool              // the pages so far are all that there are
+	states   recent            // request states that it gave, with the hash of the id of the request
+	highest  uint64            // newest connection
+	reported map[string]bool   // deprecated features that were noted
 }
 
 // conn is what is known of one connection.
 type conn struct {
 	key              connKey
 	server           *server
-	used             uint64 // Seq of the newest entry
-	rev              string // as negotiated, or as the headers say; "" if unknown
-	initializeSeq    uint64 // Seq of the newest initialize
-	initialized      bool   // it was answered with a result
-	ready            bool   // notifications/initialized was sent
-	modern           bool   // a request was answered in the modern era
-	http             bool
-	session          bool      // the server gave a session id
-	sessionExpired   bool      // a request of this session was answered with 404
-	level            int       // of logging/setLevel, -1 for none
-	caps             [3][]byte // capabilities by the direction of who has them: Out is the client
-	sides            [3]side   // by direction of requests
-	latestCaps       []byte    // clientCapabilities of the newest request of the modern era
-	beforeInitialize []uint64  // requests before initialize
-	subscribed       recent    // that the client subscribed to
-	listens          map[string]*listen
-	posts            map[uint64]*post // by the Seq of their head
-	pendingHead      *post            // a head whose message follows
-	awaitingHead     []message        // messages to the server of which the head did not come yet
-	reported         map[string]bool  // what is reported once
-	sse              bool             // the transport is HTTP+SSE
+	used             uint64             // Seq of the newest entry
+	rev              string             // as negotiated, or as the headers say; "" if unknown
+	initializeSeq    uint64             // Seq of the newest initialize, 0 for none: the recording begins later, or the era has none
+	initialized      bool               // it was answered with a result
+	ready            bool               // notifications/initialized was sent
+	modern           bool               // a request was answered in the modern era
+	http             bool               // it has heads of HTTP requests
+	session          bool               // the server gave a session id
+	sessionExpired   bool               // a request of this session was answered with 404
+	level            int                // of logging/setLevel, -1 for none
+	caps             [3][]byte          // capabilities by the direction of who has them: Out is the client; nil if unknown: then a missing one is not reported
+	sides            [3]side            // by direction of requests
+	latestCaps       []byte             // clientCapabilities of the newest request of the modern era
+	beforeInitialize []uint64           // Seq of the first request before initialize, which alone is blamed
+	subscribed       recent             // that the client asked to subscribe to; it does not shrink
+	listens          map[string]*listen // by the id of their request, also those that are over
+	posts            map[uint64]*post   // by the Seq of their head
+	pendingHead      *post              // a head whose message follows
+	awaitingHead     []message          // messages to the server of which the head did not come yet
+	reported         map[string]bool    // what is reported once
+	sse              bool               // the transport is HTTP+SSE
 }
 
 type connKey struct {
 	server string
-	hop    string
+	hop    string // who recorded it, see journal.Entry
 	conn   uint64
 }
 
 // side has the requests of one connection that go in one direction.
 type side struct {
-	pending    map[string]*request
-	ids        recent // used
-	tokens     map[string]*token
-	doneTokens recent // progress tokens whose request was answered
-	pagings    map[string]*paging
+	pending    map[string]*request // by id
+	ids        recent              // used, with the Seq of the newest request that has it
+	tokens     map[string]*token   // in use
+	doneTokens recent              // progress tokens whose request was answered
+	pagings    map[string]*paging  // by method
 }
 
 // request is a request that is pending, or was just answered.
@@ -124,32 +126,32 @@ type request struct {
 	seq         uint64
 	id          string
 	method      string
-	target      string
-	rev         string // of the request itself
+	target      string // tool, prompt or resource, as the journal has it
+	rev         string // of the request itself, which in the modern era may be another one for each; "" if unknown
 	modern      bool
 	level       string // io.modelcontextprotocol/logLevel
 	caps        []byte // io.modelcontextprotocol/clientCapabilities
-	token       string
-	cursor      uint64
-	paged       bool
-	task        bool
-	cancelled   bool
-	done        bool // its connection ended
-	status      int  // of the HTTP response, 0 if unknown
-	logLevel    int  // level of logging/setLevel
-	withoutMeta bool // without the _meta that the era demands
+	token       string // its progress token, "" for none, or one longer than maxToken
+	cursor      uint64 // hash of the cursor as it was written, 0 for none: the first page
+	paged       bool   // its method lists in pages
+	task        bool   // it asks for a task, as 2025-11-25 has them
+	cancelled   bool   // by who sent it
+	done        bool   // its connection ended
+	status      int    // of the HTTP response, 0 if unknown
+	logLevel    int    // level of logging/setLevel
+	withoutMeta bool   // without the _meta that the era demands
 }
 
 // token is a progress token in use.
 type token struct {
-	value   float64
-	started bool
+	value   float64 // of the newest notification
+	started bool    // there was one
 }
 
 // paging is one pass over the pages of a list: the cursors that were sent, and those that the server gave.
 type paging struct {
-	used  map[uint64]bool
-	given recent
+	used  map[uint64]bool // hashes, since the first page was asked for
+	given recent          // of all passes
 }
 
 // listen is a stream of subscriptions/listen; acked is whether it was acknowledged.
@@ -161,7 +163,7 @@ type listen struct {
 type message struct {
 	kind                journal.Kind
 	method, id          string
-	params              []byte
+	params              []byte // of the methods whose parameters headers repeat, nil of others
 	rev                 string
 	modern, withoutMeta bool
 }
@@ -236,7 +238,8 @@ func (s *side) start(q *request) {
 	}
 }
 
-// finish drops a request that was answered, and its progress token.
+// finish drops a request that was answered, and its progress token. That of a task is valid for longer, until the task ends
+// (2025-11-25/basic/utilities/progress#behavior-requirements).
 func (s *side) finish(q *request) {
 	delete(s.pending, q.id)
 	if q.token != "" && !q.task {
@@ -252,6 +255,7 @@ type head struct {
 	fields       map[string]string // by name in lower case
 }
 
+// parseHead reads the head of a request (POST /mcp HTTP/1.1), or of a response as a session (HTTP/1.1 200 OK) or a router (200 OK) records it.
 func parseHead(b []byte) (h head) {
 	first, rest, _ := strings.Cut(string(b[:min(len(b), maxHead)]), "\n")
 	words := strings.Fields(first)
@@ -273,7 +277,7 @@ func parseHead(b []byte) (h head) {
 			continue
 		}
 		if old, twice := h.fields[name]; twice {
-			value = old + ", " + value
+			value = old + ", " + value // one list (RFC 9110, section 5.3)
 		}
 		h.fields[name] = cloneText(value)
 	}
@@ -297,7 +301,7 @@ func isUsedHeader(name string) bool {
 	return strings.HasPrefix(name, "mcp-param-")
 }
 
-// parseNumber parses a JSON number; ok is false if raw is not one.
+// parseNumber parses a JSON number of at most 400 bytes; ok is false if raw is not one.
 func parseNumber(raw []byte) (float64, bool) {
 	if len(raw) == 0 || len(raw) > 400 || raw[0] != '-' && raw[0]-'0' > 9 {
 		return 0, false
@@ -306,6 +310,7 @@ func parseNumber(raw []byte) (float64, bool) {
 	return v, err == nil
 }
 
+// number is a decimal number of at most four digits, 0 for any other text.
 func number(s string) int {
 	n := 0
 	for _, c := range []byte(s) {

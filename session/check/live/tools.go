@@ -20,6 +20,7 @@ const maxChecked = 4_096
 
 // forgetTools drops the tools of a server, when they change or are listed again.
 func (ck *Checker) forgetTools(s *server) {
+	// Once maxServers were reached, the bytes of a server that a connection still has are not counted any more.
 	ck.schemas = max(ck.schemas-s.bytes, 0)
 	s.tools, s.bytes, s.checked, s.complete, s.allPages = map[string]*tool{}, 0, nil, false, false
 }
@@ -32,7 +33,7 @@ func (ck *Checker) learnTools(c *conn, q *request, result []byte, whole bool) {
 		s.allPages, s.listedOn = true, c.key.conn
 	}
 	s.complete = false
-	s.allPages = s.allPages && whole
+	s.allPages = s.allPages && whole // of what was cut off nobody knows which tools it had
 	ok := jsonrpc.Elements(jsonrpc.Get(result, "tools"), func(raw []byte) bool {
 		t, name := &tool{}, ""
 		err := jsonrpc.Members(raw, func(key string, value []byte) bool {
@@ -49,9 +50,9 @@ func (ck *Checker) learnTools(c *conn, q *request, result []byte, whole bool) {
 		n := len(t.input) + len(t.output)
 		if err != nil || len(s.tools) >= maxTools || s.bytes+n > maxSchemas || ck.schemas+n > maxAll {
 			s.allPages = false
-			return err == nil && len(s.tools) < maxTools
+			return err == nil && len(s.tools) < maxTools // one with large schemas is left out, those after it are not
 		}
-		t.input, t.output = bytes.Clone(t.input), bytes.Clone(t.output)
+		t.input, t.output = bytes.Clone(t.input), bytes.Clone(t.output) // the body is not kept
 		s.tools[strings.Clone(name)], s.bytes = t, s.bytes+n
 		ck.schemas += n
 		return true
@@ -60,7 +61,8 @@ func (ck *Checker) learnTools(c *conn, q *request, result []byte, whole bool) {
 	s.complete = s.allPages && jsonrpc.Get(result, "nextCursor") == nil
 }
 
-// lacksTool reports whether the server certainly has no tool of this name for the client of this connection.
+// lacksTool reports whether the server certainly has no tool of this name for the client of this connection: tools may differ by the authorization
+// (2026-07-28/server/tools#capabilities), and what was listed on another connection says nothing about this one.
 func (c *conn) lacksTool(name string) bool {
 	s := c.server
 	return s.complete && s.listedOn == c.key.conn && s.tools[name] == nil
