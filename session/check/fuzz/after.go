@@ -25,7 +25,7 @@ const (
 	memoryShare = 10                     // of the time, for one tool, as a divisor: one that is slower is not called so often
 )
 
-// median of the calls that were valid.
+// median of the calls that were valid; of an even number the later of the two in the middle.
 func median(all []timing) time.Duration {
 	if len(all) == 0 {
 		return 0
@@ -99,7 +99,7 @@ func (r *run) repeatable(t *target) bool {
 	return t.kind == check.OfTool && len(t.times) > 0 && t.stopped == "" && median(t.times)*perWindow*(windows+1) <= r.o.For/memoryShare
 }
 
-// checkSlow makes the slowest call of a target again: only what is slow each time counts.
+// checkSlow makes the slowest call of a target again: only what is slow each time counts. The quickest of the three is reported.
 func (r *run) checkSlow(ctx context.Context, t *target) error {
 	c := r.conns.current()
 	if len(t.times) < leastTimes || t.stopped != "" {
@@ -130,7 +130,8 @@ func (r *run) checkSlow(ctx context.Context, t *target) error {
 	return nil
 }
 
-// checkMemory makes the same call many times, and looks at what the server's processes use.
+// checkMemory makes the same call many times, and looks at what the server's processes use. It has to grow in each window after the
+// first, and enough over all of them.
 func (r *run) checkMemory(ctx context.Context, t *target) (found bool, err error) {
 	c := r.conns.current()
 	if !r.repeatable(t) {
@@ -176,7 +177,8 @@ func (r *run) checkMemory(ctx context.Context, t *target) (found bool, err error
 // noTool is the name of a tool that no server has.
 const noTool = "no_such_tool"
 
-// checkUnknownTool asks for a tool that does not exist.
+// checkUnknownTool asks for a tool that does not exist, which is error -32602
+// (https://modelcontextprotocol.io/specification/2025-11-25/server/tools#error-handling). It is a finding of the server, not of a tool.
 func (r *run) checkUnknownTool(ctx context.Context) (found bool, err error) {
 	c := r.conns.current()
 	if len(r.s.Tools) == 0 {

@@ -10,9 +10,10 @@ import (
 // maxBroken bounds the wrong values of one schema.
 const maxBroken = 400
 
-// breaker makes values that have one thing wrong, of one that has nothing wrong.
+// breaker makes values that have one thing wrong, of one that has nothing wrong. What comes of it may be allowed all the same (a pattern that takes
+// "", an enum that has the word): plan asks the validator.
 type breaker struct {
-	root *schema.Value
+	root *schema.Value // never changed: each value is a copy
 	out  []Value
 }
 
@@ -23,6 +24,7 @@ func Broken(f *schema.Field, v *schema.Value) []Value {
 	return b.out
 }
 
+// put adds root with v at path; v may be unset, for numbers that cannot be made.
 func (b *breaker) put(path []string, v *schema.Value, what string) {
 	if !v.IsSet() || len(b.out) >= maxBroken {
 		return
@@ -85,6 +87,7 @@ func (b *breaker) types(f *schema.Field, path []string) {
 	}
 }
 
+// number steps over the bounds of a number, which are literals, since a float holds not all of them.
 func (b *breaker) number(f *schema.Field, path []string) {
 	for _, bound := range []struct{ at, step, what string }{{f.Minimum, "-1", "is below its minimum"}, {f.Maximum, "1", "is above its maximum"}} {
 		if bound.at != "" {
@@ -134,6 +137,7 @@ func (b *breaker) string(f *schema.Field, v *schema.Value, path []string) {
 	}
 }
 
+// array breaks the length, and the first element: the others have the same schema but for a tuple's.
 func (b *breaker) array(f *schema.Field, v *schema.Value, path []string, depth int) {
 	if f.MinItems > 0 && f.MinItems <= maxMany && v.Len() >= f.MinItems {
 		few := make([]*schema.Value, f.MinItems-1)
@@ -160,6 +164,7 @@ func (b *breaker) array(f *schema.Field, v *schema.Value, path []string, depth i
 	}
 }
 
+// object leaves out what is required, adds what is not declared where that is forbidden, and breaks each member.
 func (b *breaker) object(f *schema.Field, v *schema.Value, path []string, depth int) {
 	for _, c := range f.Children(v) {
 		at := append(path[:len(path):len(path)], c.Name)

@@ -16,18 +16,18 @@ const maxChildren = 100
 // What a schema says of a value.
 const (
 	unclear   = iota // nobody can tell: a part of the schema is not checked
-	allowed          //
-	forbidden        //
+	allowed          // where it is refused, that is looked into
+	forbidden        // it must not be accepted
 )
 
 // input is what one call is given.
 type input struct {
 	Value
-	verdict int
+	verdict int // of the schema
 	// cause is what is wrong with a forbidden value, without what differs from one value to the next: "required /query".
 	cause   string
 	problem string // what the validator says of it, for people
-	// problems is how many things are wrong.
+	// problems is how many things are wrong. Shrinking must not add any: it would find another fault.
 	problems int
 }
 
@@ -88,7 +88,8 @@ func newRand(seed uint64, of ...string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }
 
-// plan makes the inputs of a target, at most n: plain ones first, then valid and wrong ones in turn.
+// plan makes the inputs of a target, at most n, each once: plain ones first, then valid and wrong ones in turn, with odd ones between them. It
+// follows from the seed, the target and the pool. How a value was made does not say what it is: each is validated.
 func (t *target) plan(seed uint64, p *Pool, n int) []input {
 	rng := newRand(seed, t.kind, t.name)
 	root := t.schema.Root()
@@ -150,6 +151,7 @@ func (t *target) plan(seed uint64, p *Pool, n int) []input {
 func (t *target) base(rng *rand.Rand, p *Pool) *schema.Value {
 	root := t.schema.Root()
 	g := NewGenerator(rng, p)
+	// Each is mended member by member, by the first thing that is wrong with it; the last resort is an object without members.
 	for _, v := range []*schema.Value{root.Example(), g.Object(root, 0, true), g.Object(root, 0, false), root.Skeleton()} {
 		if v.Kind() != schema.Object {
 			continue

@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	look        = 50 * time.Millisecond // how often the wire is looked at while a call waits
-	noiseGrace  = time.Second
-	brokenGrace = 250 * time.Millisecond
+	look        = 50 * time.Millisecond  // how often the wire is looked at while a call waits
+	noiseGrace  = time.Second            // for an answer to come after noise
+	brokenGrace = 250 * time.Millisecond // for one to come after a frame that may have been meant as the answer
 	settling    = 500 * time.Millisecond // at most, for what comes after an answer
 	maxRecent   = 64                     // calls that a late frame can be told to belong to
 )
@@ -33,23 +33,24 @@ const (
 // errBroken ends the wait for an answer after the server sent something that is none.
 var errBroken = errors.New("the server sent something else")
 
-// client is a connection of its own to the server, made again where it is lost.
+// client is a connection of its own to the server, made again where it is lost. It is used by one job at a time; only what mu guards is shared with
+// the goroutine that looks at the wire during a call.
 type client struct {
 	subject *check.Subject
 	o       Options
-	s       *session.Session
-	end     func()
-	used    *atomic.Int64 // connections so far, of all clients
-	own     bool          // the server is a process of its own
-	last    string        // name of the last connection
-	since   time.Time     // when that was made
+	s       *session.Session // nil where there is no connection
+	end     func()           // ends s, nil with it
+	used    *atomic.Int64    // connections so far, of all clients
+	own     bool             // the server is a process of its own
+	last    string           // name of the last connection, "" before the first
+	since   time.Time        // when that was made
 
-	mu      sync.Mutex // the wire is looked at while a call waits
-	checker *live.Checker
-	seen    uint64
-	found   []live.Finding
-	recent  []sentCall
-	late    []lateFinding // what came after its call, and was not looked at yet
+	mu      sync.Mutex     // the wire is looked at while a call waits
+	checker *live.Checker  // of all connections of this client
+	seen    uint64         // number of the journal's last entry that was checked
+	found   []live.Finding // of the server, since the last drain
+	recent  []sentCall     // the latest calls, the last one at the end
+	late    []lateFinding  // what came after its call, and was not looked at yet
 }
 
 // sentCall is a call and the number of its request in the journal, 0 where it is not there.
@@ -62,11 +63,11 @@ type sentCall struct {
 // outcome is how a call ended.
 type outcome struct {
 	reply      rpc.Reply
-	err        *failure.Error
-	result     offer.Result
-	text       string // texts of the result, or the message and data of the error
-	took       time.Duration
-	total      time.Duration  // with what was looked at meanwhile
+	err        *failure.Error // why there is no result, nil where there is one
+	result     offer.Result   // empty where it is too large or cannot be read
+	text       string         // texts of the result, or the message and data of the error; at most maxAnswer bytes of a result
+	took       time.Duration  // until the answer, or until none was waited for
+	total      time.Duration  // with what was looked at meanwhile, and a restart
 	wire       []live.Finding // what the server did wrong on the wire meanwhile
 	last       []live.Finding // the same, from when the connection was closed
 	broken     bool           // the answer never came: something else did
@@ -81,6 +82,7 @@ type lateFinding struct {
 	live.Finding
 }
 
+// newClient returns a client without a connection. Of what is on the wire it takes only what the server did wrong, not what we did on purpose.
 func newClient(s *check.Subject, o Options, used *atomic.Int64) *client {
 	c := &client{subject: s, o: o, used: used}
 	c.checker = live.NewChecker(func(f live.Finding) {
@@ -93,7 +95,7 @@ func newClient(s *check.Subject, o Options, used *atomic.Int64) *client {
 
 func (c *client) isConnected() bool { return c.s != nil && c.s.Status().State == session.Connected }
 
-// open makes a connection, in place of one that ended.
+// open makes a connection, in place of one that ended. It lists the tools, which is not a call of the run: rules about results look at the list.
 func (c *client) open(ctx context.Context) error {
 	c.close(sentCall{})
 	n := c.used.Add(1)
@@ -157,7 +159,7 @@ func (c *client) drain() []live.Finding {
 func (c *client) call(ctx context.Context, t *target, in input, settle bool, waiting func()) (out outcome, err error) {
 	method, params, ok := t.request(in)
 	if !ok {
-		return out, nil
+		return out, nil // nothing is sent, and nothing is wrong with it
 	}
 	own, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -219,7 +221,7 @@ func (c *client) watch(ctx context.Context, cancel context.CancelCauseFunc, wait
 	}
 }
 
-// insteadOfAnswer reports whether what breaks a rule may be all that comes of a request, and how long to wait for more.
+// insteadOfAnswer reports whether what breaks a rule of live traffic may be all that comes of a request, and how long to wait for more.
 func insteadOfAnswer(rule string) (time.Duration, bool) {
 	switch rule {
 	case "stdout-noise", "http-body":
@@ -230,7 +232,7 @@ func insteadOfAnswer(rule string) (time.Duration, bool) {
 	return 0, false
 }
 
-// settle waits until what the server sent before is there.
+// settle waits until what the server sent before is there: over a pipe the answer to a ping comes after it.
 func (c *client) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, settling)
 	defer cancel()
@@ -270,7 +272,8 @@ func (c *client) takeLate() []lateFinding {
 	return out
 }
 
-// assign gives violations to the calls that they belong to: those of now to out, those of earlier calls to c.late.
+// assign gives violations to the calls that they belong to: those of now to out, those of earlier calls to c.late. What belongs to no call that is
+// remembered goes to out, since it came while that was made.
 func (c *client) assign(out *outcome, wire []live.Finding, now sentCall) {
 	c.recent = append(c.recent, now)
 	if len(c.recent) > maxRecent {
@@ -321,7 +324,7 @@ func (c *client) parseAnswer(out *outcome) {
 // maxAnswer is how much of what a server says is looked at, in bytes.
 const maxAnswer = 256 << 10
 
-// hasNoAnswer reports whether there was no answer.
+// hasNoAnswer reports whether there was no answer: an error that is not an answer of the server.
 func (o *outcome) hasNoAnswer() bool {
 	return o.err != nil && o.kind() != failure.RpcError && o.kind() != failure.NotFound && o.kind() != failure.NeedsInput
 }

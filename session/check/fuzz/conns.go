@@ -22,11 +22,11 @@ const (
 // over one connection, and calls that hang wait beside the others.
 type connPool struct {
 	turn  sync.Mutex
-	freed *sync.Cond // signaled when a connection is idle again
-	all   []*client
-	idle  []*client // the last one is used next
-	busy  int
-	most  int
+	freed *sync.Cond   // signaled when a connection is idle again
+	all   []*client    // the first is there from the beginning, the others where calls hang
+	idle  []*client    // the last one is used next
+	busy  int          // jobs that run, each with a connection
+	most  int          // how many may be open: fewer than connections where the server refused another one
 	used  atomic.Int64 // connections that were made
 }
 
@@ -85,7 +85,7 @@ func (w *connPool) withoutTurn(f func()) {
 type job struct {
 	of        *target
 	do        func(context.Context, *client) error
-	exclusive bool // no other job may begin while it runs
+	exclusive bool // no other job may begin while it runs; that none runs when it begins is up to who makes it
 }
 
 // runJobs runs the jobs that next returns, until it returns nil while none is running, or a job fails. The caller has the turn.

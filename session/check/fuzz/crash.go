@@ -11,7 +11,7 @@ import (
 
 // How long a crashed server, which somebody else runs, is waited for.
 const (
-	restartGrace = 5 * time.Second
+	restartGrace = 5 * time.Second // at most: the timeout of a call where that is shorter
 	retryEvery   = time.Second
 	maxNamed     = 3 // of the calls that were under way
 )

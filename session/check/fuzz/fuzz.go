@@ -25,18 +25,18 @@ type Call struct {
 	File      string // where the arguments are kept, "" where they are short
 }
 
-// Options are how a server is fuzzed. Zero fields stand for the defaults.
+// Options are how a server is fuzzed. Zero fields stand for the defaults, see Section.
 type Options struct {
 	Seed    uint64        // of the calls and their order
 	Runs    int           // calls of each tool, prompt and template; 100
 	For     time.Duration // for all of it; a minute
-	Timeout time.Duration // of one call; 5 s
-	Folder  string        // where failures are kept, "" for nowhere
+	Timeout time.Duration // of one call, four times as long while it tells of progress; 5 s
+	Folder  string        // where failures are kept, in a folder of the server's name; "" for nowhere
 	Only    []string      // names of tools, prompts, templates and resources that are called; all where there are none
 	Replay  bool          // try what is kept again, and nothing else
 	// Journal is that of the connections that check.Subject.Again makes; without one what is on the wire is not looked at.
 	Journal *journal.Journal
-	// Repro writes the command line that makes a call again.
+	// Repro writes the command line that makes a call again, "" for none.
 	Repro func(Call) string
 }
 
@@ -57,6 +57,7 @@ func Section(o Options) check.Section {
 	return &section{o}
 }
 
+// section has nothing of a run: each has its own.
 type section struct{ o Options }
 
 func (*section) Name() string         { return "fuzz" }
@@ -66,10 +67,10 @@ func (*section) Rules() []*check.Rule { return rules.Of("fuzz") }
 
 // Limits of what one target may cost.
 const (
-	maxCostly       = 3 // failures that cost a timeout or a start of the server, until no more calls of it are made
-	maxPerTarget    = 25
-	maxRestarts     = 200
-	maxLinks        = 20
+	maxCostly       = 3                     // failures that cost a timeout or a start of the server, until no more calls of it are made
+	maxPerTarget    = 25                    // causes of failures; what else is found is dropped
+	maxRestarts     = 200                   // connections of the whole run, however they ended
+	maxLinks        = 20                    // in results, that are looked at
 	maxExampleBytes = 256 << 10             // bytes of a result that is looked into for arguments of others
 	throttlePause   = 50 * time.Millisecond // more of it each time that the server asks for it
 	maxPause        = time.Minute           // however long it asks to wait
@@ -78,17 +79,17 @@ const (
 	leastShare      = 2 * time.Second       // of the time, for each target
 )
 
-// run is one run of the section.
+// run is one run of the section. Whoever has the turn of conns owns it, and nobody else reads or writes it.
 type run struct {
 	o           Options
 	s           *check.Subject
 	conns       connPool
 	rec         *check.Recorder
-	pool        *Pool
-	targets     []*target
-	done        int
-	keep        *keeper
-	general     map[string]bool  // failures that do not depend on the target
+	pool        *Pool            // of what the first calls returned
+	targets     []*target        // in the order of the lists, those that were linked at the end
+	done        int              // planned calls that were begun
+	keep        *keeper          // of failures
+	general     map[string]bool  // failures that do not depend on the target, by kind, rule and cause
 	pending     []pendingFailure // failures that are not shrunk and reported yet
 	throttles   time.Duration    // answers that say that calls come too fast
 	paused      time.Duration    // how long the run waited for these
@@ -96,7 +97,7 @@ type run struct {
 	cut         bool             // there was no time for all
 	crashedAt   time.Time        // when a server that this check did not start crashed last
 	unreachable *failure.Error   // set when it was not restarted; nil while it can be called
-	ends        time.Time
+	ends        time.Time        // when Options.For is over
 }
 
 // pendingFailure is a failure that is to be shrunk and reported.
@@ -115,15 +116,16 @@ func newRun(s *check.Subject, o Options, rec *check.Recorder) *run {
 	return r
 }
 
+// client is a connection that is not open yet.
 func (r *run) client(w *connPool) *client { return newClient(r.s, r.o, &w.used) }
 
-// Run implements check.Section.
+// Run implements check.Section. It calls on connections of its own, never on the session of s.
 func (f *section) Run(ctx context.Context, s *check.Subject, rec *check.Recorder) error {
 	if s.Again == nil || s.Session == nil {
 		return &failure.Error{Kind: failure.ServerNotConnected, Server: s.Server, Stage: "fuzz", Message: "there is no server to call"}
 	}
 	r := newRun(s, f.o, rec)
-	r.conns.turn.Lock()
+	r.conns.turn.Lock() // this goroutine has the turn wherever it does not wait in runJobs
 	defer r.conns.turn.Unlock()
 	defer func() {
 		for _, c := range r.conns.all {
@@ -214,7 +216,8 @@ func (r *run) callAll(ctx context.Context) error {
 // hasMore reports whether there are inputs left to try.
 func (t *target) hasMore() bool { return t.stopped == "" && t.next < len(t.inputs) }
 
-// callExamples makes the first call of each target.
+// callExamples makes the first call of each target, but for resources: they have one call, which is planned. The input follows from the seed and
+// the target alone, for there is nothing in the pool yet.
 func (r *run) callExamples(ctx context.Context) error {
 	rest := r.targets
 	return r.runJobs(ctx, func() *job {
@@ -255,7 +258,8 @@ func (r *run) outOfTime() bool {
 	return time.Now().After(r.ends) || r.conns.used.Load() > maxRestarts || r.refusedFor > 0 || r.unreachable != nil
 }
 
-// try makes one call, and notes what is wrong with it.
+// try makes one call, and notes what is wrong with it. While calls come too fast it waits and makes the same one again: such an answer says
+// nothing about the arguments. An error ends the run.
 func (r *run) try(ctx context.Context, c *client, t *target, in input) error {
 	if t.stopped != "" {
 		return nil
@@ -274,7 +278,7 @@ func (r *run) try(ctx context.Context, c *client, t *target, in input) error {
 	if err != nil {
 		return err
 	}
-	if out.kind() == failure.OAuth {
+	if out.kind() == failure.OAuth { // where a ping needs a login too there is no point in other calls; else it is this tool's answer
 		if err := r.connect(ctx, c); err != nil || c.loginRequired(ctx) {
 			return out.err
 		}
@@ -320,7 +324,8 @@ func (r *run) noteLate(late []lateFinding) {
 	}
 }
 
-// note makes a failure pending, once for each cause.
+// note makes a failure pending, once for each cause. For a call without an answer that is what is wrong with its arguments, since there is nothing
+// else to tell two of them apart; reportFailure looks again when it knows the smallest arguments.
 func (r *run) note(o pendingFailure) {
 	key := o.h.key()
 	if o.h.hasNoAnswer() {
@@ -332,7 +337,8 @@ func (r *run) note(o pendingFailure) {
 	}
 }
 
-// reportFailure shrinks a failure, reports it and keeps it in a file.
+// reportFailure shrinks a failure, reports it and keeps it in a file. After maxCostly failures that cost a timeout or a restart, or one of
+// those that needs no arguments, the target is not called any more. What turns out to be the same as another one is dropped.
 func (r *run) reportFailure(ctx context.Context, c *client, o pendingFailure) {
 	t, h := o.t, o.h
 	if same, ok := strings.CutSuffix(h.key(), wrongToo); ok && t.found[same] {
@@ -368,7 +374,8 @@ func (r *run) reportFailure(ctx context.Context, c *client, o pendingFailure) {
 	r.addFinding(t, least, last, how)
 }
 
-// knownElsewhere reports whether a failure is of how the server reads all requests, and was found at another target already.
+// knownElsewhere reports whether a failure is of how the server reads all requests, and was found at another target already: an internal error for
+// arguments of a wrong type; of tools only where the arguments as a whole have it, for each tool reads its own. It remembers what it is asked.
 func (r *run) knownElsewhere(t *target, in input, h hit) bool {
 	if h.rule != "fuzz/wrong-layer" || !strings.HasPrefix(in.cause, "type ") || t.kind == check.OfTool && in.cause != "type " {
 		return false
@@ -381,7 +388,7 @@ func (r *run) knownElsewhere(t *target, in input, h hit) bool {
 	return false
 }
 
-// addFinding adds a failure to the report.
+// addFinding adds a failure to the report, and keeps it. One that did not come again is a warning at most.
 func (r *run) addFinding(t *target, in input, h hit, how recurrence) {
 	c := r.conns.all[0]
 	h.message, h.evidence = c.mask(h.message), c.mask(h.evidence)

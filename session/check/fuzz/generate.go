@@ -29,8 +29,8 @@ type Value struct {
 // Generator makes values that a schema allows. What it makes must be validated all the same: not every keyword is looked at.
 type Generator struct {
 	rng  *rand.Rand
-	left int // fields that may still be looked at
-	pool *Pool
+	left int   // fields that may still be looked at
+	pool *Pool // of values that were seen, nil for none
 }
 
 // NewGenerator returns one that draws from rng, and takes values of p as well, which may be nil.
@@ -168,6 +168,8 @@ func (g *Generator) Object(f *schema.Field, depth int, all bool) *schema.Value {
 	return v
 }
 
+// arrays are some that are as short, and as long, as the schema allows, up to maxMany. Elements that must differ are taken in turn, and may repeat
+// where there are too few.
 func (g *Generator) arrays(f *schema.Field, depth int) (out []Value) {
 	least := max(f.MinItems, f.TupleLen(), 0)
 	if f.MaxItems >= 0 {
@@ -228,7 +230,7 @@ func parse(raw string) *schema.Value {
 // First returns the first n elements, or all where there are fewer.
 func First[T any](all []T, n int) []T { return all[:min(len(all), n)] }
 
-// Sample returns at most n elements in their order: the first, the last, and random ones between them.
+// Sample returns at most n elements in their order: the first, the last, and random ones between them. n is at least 2.
 func Sample[T any](rng *rand.Rand, all []T, n int) []T {
 	if len(all) <= n {
 		return all

@@ -26,7 +26,7 @@ const (
 	maxInline = 1 << 10 // bytes of arguments on a command line; longer ones have a file
 	maxKept   = 5_000   // failures that are tried again
 	maxFile   = 8 << 20 // bytes of one
-	format    = 1
+	format    = 1       // of the files; others are refused, not skipped
 )
 
 // errLimited is why a kept failure was not tried.
@@ -38,18 +38,18 @@ type failureFile struct {
 	Rule      string          `json:"rule"`
 	Kind      string          `json:"kind"`
 	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments,omitempty"`
-	Cause     string          `json:"cause,omitempty"`
-	Extreme   bool            `json:"extreme,omitempty"`
-	Message   string          `json:"message"`
-	Seed      uint64          `json:"seed"`
-	Chance    bool            `json:"chance,omitempty"` // it comes and goes, whatever the arguments are
+	Arguments json.RawMessage `json:"arguments,omitempty"` // the smallest that were found
+	Cause     string          `json:"cause,omitempty"`     // of the hit: the same one has to come again
+	Extreme   bool            `json:"extreme,omitempty"`   // as in Value
+	Message   string          `json:"message"`             // for people
+	Seed      uint64          `json:"seed"`                // of the run that found it, for people
+	Chance    bool            `json:"chance,omitempty"`    // it comes and goes, whatever the arguments are
 }
 
 // keeper writes failures into a folder of the server, readable for the owner only: arguments may come from results.
 type keeper struct {
 	dir  string // "" for nowhere
-	kept int
+	kept int    // in this run
 }
 
 func newKeeper(folder string, s *check.Subject) *keeper {
@@ -59,7 +59,7 @@ func newKeeper(folder string, s *check.Subject) *keeper {
 	return &keeper{dir: filepath.Join(folder, fileName(cmp.Or(s.Name, s.Server)))}
 }
 
-// fileName is a name that is safe as that of a file.
+// fileName is a name that is safe as that of a file. Two names may have one: put adds a hash, while the folders of two such servers are the same.
 func fileName(name string) string {
 	safe := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
@@ -70,7 +70,8 @@ func fileName(name string) string {
 	return cmp.Or(strings.Trim(safe, "-"), "server")
 }
 
-// put keeps a failure, and returns the call that shows it.
+// put keeps a failure, and returns the call that shows it, also where it cannot be kept. Its file is that of the rule, target and cause: a later run
+// replaces it.
 func (k *keeper) put(t *target, in input, h hit, seed uint64, how recurrence) (Call, error) {
 	method, params, _ := t.request(in)
 	call := Call{Kind: t.place.Kind, Name: t.name, Method: method, Params: params}
@@ -104,7 +105,7 @@ func (k *keeper) put(t *target, in input, h hit, seed uint64, how recurrence) (C
 	return call, nil
 }
 
-// read is what was kept, in the order of the files' names.
+// read is what was kept, in the order of the files' names. One that cannot be read is an error, and nothing is tried.
 func (k *keeper) read() (all []failureFile, err error) {
 	names, err := os.ReadDir(k.dir)
 	if errors.Is(err, fs.ErrNotExist) || k.dir == "" {
@@ -184,6 +185,7 @@ func (r *run) replay(ctx context.Context) error {
 	return nil
 }
 
+// findTarget is what a kept failure is of; nil where the server does not offer it any more, or it may not be called.
 func findTarget(known []*target, f failureFile) *target {
 	for _, t := range known {
 		if t.kind == f.Kind && t.name == f.Name {

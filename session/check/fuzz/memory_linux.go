@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// resident is what the processes of the group of pid have in memory together, in bytes: a server is often started by a program that stays.
+// resident is what the processes of the group of pid have in memory together, in bytes: a server is often started by a program that stays. pid has to
+// be the leader of its group. What several share counts for each, so that only a difference means something. See proc_pid_stat(5).
 func resident(pid int) (total int64, ok bool) {
 	if pid <= 0 {
 		return 0, false

@@ -25,8 +25,8 @@ import (
 
 // hit is what an oracle says of an outcome.
 type hit struct {
-	rule     string
-	cause    string // the same for the same fault, whatever the arguments
+	rule     string // with "fuzz/"
+	cause    string // the same for the same fault, whatever the arguments; it is in the fingerprint and in the name of the kept file
 	message  string
 	evidence string
 	severity check.Severity
@@ -38,7 +38,8 @@ func (h *hit) key() string { return h.rule + "\x00" + h.cause }
 // hasNoAnswer reports whether there was no answer, for no reason that could be seen.
 func (h *hit) hasNoAnswer() bool { return h.rule == "fuzz/died" || h.rule == "fuzz/no-answer" }
 
-// oracles look at one outcome. What they say depends on nothing else, so that shrinking can ask again.
+// oracles look at one outcome. What they say depends on nothing else, so that shrinking can ask again. Where there is no answer, or one
+// that only says that calls come too fast, nothing but the wire and the end of the call is looked at.
 func (c *client) oracles(t *target, in input, out *outcome) (hits []hit) {
 	say := func(h hit) {
 		h.severity = rules.Find("fuzz", h.rule).Severity
@@ -114,7 +115,7 @@ func wireHit(f live.Finding) (h hit, ok bool) {
 	return h, true
 }
 
-// noAnswerHit says how an answer did not come.
+// noAnswerHit says how an answer did not come. Where something else came instead, what came is the failure.
 func (c *client) noAnswerHit(out *outcome) (h hit, ok bool) {
 	if !out.hasNoAnswer() || out.isRateLimited() || out.broken && len(out.wire) > 0 {
 		return h, false
@@ -139,7 +140,8 @@ func (c *client) noAnswerHit(out *outcome) (h hit, ok bool) {
 	return h, true
 }
 
-// layerHit looks at errors that are in the wrong layer.
+// layerHit looks at errors that are in the wrong layer: a tool's own failures belong into a result with isError, where a model sees them, and wrong
+// arguments are not an internal error (https://modelcontextprotocol.io/specification/2025-11-25/server/tools#error-handling).
 func (t *target) layerHit(in input, out *outcome) (h hit, ok bool) {
 	h = hit{rule: "fuzz/wrong-layer", evidence: text.Clip(out.text, 1000)}
 	if out.err == nil || out.err.Code == nil {
@@ -162,7 +164,7 @@ func (t *target) layerHit(in input, out *outcome) (h hit, ok bool) {
 	return h, true
 }
 
-// limited is how servers say that calls come too fast.
+// limited is how servers say in prose that calls come too fast.
 var limited = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)rate.?limit|too many requests|quota exceeded|throttl`)
 })
@@ -180,7 +182,7 @@ func (o *outcome) isRateLimited() bool {
 	return busy || o.err.Status == http.StatusTooManyRequests || limited().MatchString(o.err.Message)
 }
 
-// retryAfter is how long an error asks to wait before the next call, 0 where it does not say.
+// retryAfter is how long an error asks to wait before the next call, by its data, at most maxPause; 0 where it does not say.
 func (o *outcome) retryAfter() time.Duration {
 	if o.err == nil {
 		return 0
@@ -205,12 +207,13 @@ func oneLine(s string, n int) string {
 	return text.Clip(strings.Join(strings.Fields(text.Cut(s, 8*n)), " "), n)
 }
 
-// refusal is what servers say of arguments that they do not take.
+// refusal is what servers say of arguments that they do not take. A result with isError says by nothing else whether the arguments or the work failed.
 var refusal = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(input|argument|parameter)s? validation error|validation errors? for|invalid arguments for (tool|prompt)|invalid params\b|-32602|invalid_type|failed to validate|does not match the schema|is a required property`)
 })
 
-// verdictHit compares what the server made of the arguments with what the schema says.
+// verdictHit compares what the server made of the arguments with what the schema says. It sets the severity itself. What a resource or template
+// refuses is not compared: their arguments have no schema.
 func (t *target) verdictHit(in input, out *outcome) (h hit, ok bool) {
 	refused := out.err != nil || out.result.IsError
 	switch {
@@ -234,7 +237,7 @@ func isUndeclared(cause string) bool {
 	return strings.HasPrefix(cause, "additionalProperties ") || strings.HasPrefix(cause, "unevaluatedProperties ")
 }
 
-// withoutVariables returns a message without numbers and quoted parts, so that two of one kind are equal.
+// withoutVariables returns the first 100 bytes or so of a message without numbers and quoted parts, so that two of one kind are equal.
 func withoutVariables(s string) string {
 	var b strings.Builder
 	quote := rune(0)

@@ -26,6 +26,7 @@ func matchingText(rng *rand.Rand, pattern string) (text string, ok bool) {
 	return m.b.String(), m.left >= 0
 }
 
+// matcher writes one text that a pattern matches. Anchors write nothing, and nothing is written beside them.
 type matcher struct {
 	rng  *rand.Rand
 	b    strings.Builder
@@ -64,6 +65,7 @@ func (m *matcher) write(re *syntax.Regexp) {
 	}
 }
 
+// repeat writes the least number, or one or two more. most is -1 for any.
 func (m *matcher) repeat(re *syntax.Regexp, least, most int) {
 	n := least + m.rng.IntN(3)
 	if most >= 0 {

@@ -9,8 +9,8 @@ import (
 
 // Bounds of what is remembered of results.
 const (
-	maxNames   = 500
-	maxPerName = 4
+	maxNames   = 500       // and links
+	maxPerName = 4         // different values; the first ones stay
 	maxLearn   = 256 << 10 // bytes of a result that is looked into
 	maxLearnt  = 300       // characters of a text that is remembered
 )
@@ -82,6 +82,7 @@ func (p *Pool) link(uri string) {
 	p.Links = append(p.Links, uri)
 }
 
+// take remembers the scalars in a value by name: items of a list called users go by user.
 func (p *Pool) take(name string, v *schema.Value, depth int) {
 	switch v.Kind() {
 	case schema.Object, schema.Array:

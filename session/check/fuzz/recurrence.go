@@ -13,9 +13,9 @@ import (
 // Bounds of trying the same call again, to see whether a failure comes and goes.
 const (
 	chanceCalls = 10
-	chanceTime  = 2 * time.Second
-	replayCalls = 3  // of a kept failure, until it counts as fixed
-	replayOften = 25 // of one that comes and goes
+	chanceTime  = 2 * time.Second // for all of them
+	replayCalls = 3               // of a kept failure, until it counts as fixed
+	replayOften = 25              // of one that comes and goes
 )
 
 // recurrence is how often a failure came again when its call was repeated. The zero value is each time.

@@ -30,7 +30,8 @@ func (t *target) count(in input, out *outcome) {
 
 func isError(out *outcome) bool { return out.err != nil || out.result.IsError }
 
-// report writes the figures of the section: calls by target, and why some were not made.
+// report writes the figures of the section: calls by target, and why some were not made. left are tools that may not be called; err is what ended the
+// run early, nil for none: then a rule that found nothing has not passed.
 func (r *run) report(left int, err error) {
 	type row struct {
 		Kind string `json:"kind"`
@@ -107,7 +108,7 @@ func (n *tally) add(o tally) {
 	n.Calls, n.Answered, n.Refused, n.Lost = n.Calls+o.Calls, n.Answered+o.Answered, n.Refused+o.Refused, n.Lost+o.Lost
 }
 
-// hasFinding reports whether the rule with an id found something at the target.
+// hasFinding reports whether the rule with an id found something at the target, reported or not.
 func (t *target) hasFinding(id string) bool {
 	for key := range t.found {
 		if len(key) > len(id) && key[:len(id)] == id {

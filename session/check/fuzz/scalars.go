@@ -73,7 +73,8 @@ func numbers(f *schema.Field) (out []Value) {
 	return out
 }
 
-// formats are values of the commoner formats.
+// formats are values of the commoner formats; nil for others, of which any text is tried. Hosts are names and addresses that are reserved for
+// examples, or this machine.
 func formats(format string) []string {
 	switch format {
 	case "date":
@@ -106,7 +107,7 @@ func formats(format string) []string {
 	return nil
 }
 
-// texts are strings that a field allows as far as length, pattern and format go.
+// texts are strings that a field allows as far as length, pattern and format go, not all at once: with a pattern or format lengths are not looked at.
 func (g *Generator) texts(f *schema.Field) (out []Value) {
 	add := func(s, what string) {
 		out = append(out, Value{Value: schema.StringValue(s), What: what})

@@ -9,8 +9,8 @@ import (
 
 // Bounds of making one failure small.
 const (
-	maxShrinks  = 150
-	shrinkTime  = 5 * time.Second // and at least a few calls, however long they take
+	maxShrinks  = 150             // calls
+	shrinkTime  = 5 * time.Second // and at least leastCalls, however long they take
 	leastCalls  = 4
 	shrinkTimes = 4 // of the timeout, where each call may cost one
 )
@@ -20,8 +20,8 @@ type shrinker struct {
 	r     *run
 	c     *client
 	t     *target
-	in    input
-	h     hit
+	in    input // as it failed first
+	h     hit   // by its key: the same rule and cause have to come again
 	until time.Time
 	calls int
 	tried map[string]bool // in vain
@@ -77,7 +77,7 @@ func (s *shrinker) again(ctx context.Context, v *schema.Value) (input, hit, bool
 	switch rule := s.h.rule; {
 	case rule == "fuzz/refused" && candidate.verdict != allowed,
 		rule == "fuzz/accepted" && (candidate.cause != s.in.cause || candidate.problems > s.in.problems),
-		rule == "fuzz/wrong-layer" && candidate.verdict != s.in.verdict:
+		rule == "fuzz/wrong-layer" && candidate.verdict != s.in.verdict: // it would be another failure
 		return input{}, hit{}, false
 	}
 	s.calls++

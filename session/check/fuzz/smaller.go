@@ -7,7 +7,8 @@ import (
 	"github.com/mcphud/mcphud/session/offer/schema"
 )
 
-// Weight orders values by how much there is to read.
+// Weight orders values by how much there is to read: the length counts most, then signs and characters that are hard to read. What shrinking takes
+// always weighs less, so that it ends.
 func Weight(v *schema.Value) int {
 	n := len(v.JSON())*4 + 1
 	if v.Kind() == schema.Number {
@@ -45,6 +46,7 @@ func Smaller(v *schema.Value, try func(*schema.Value) bool) bool {
 	return true
 }
 
+// smallerObject tries fewer members first, then smaller ones.
 func smallerObject(v *schema.Value, try func(*schema.Value) bool) bool {
 	if v.Len() > 0 && !try(schema.ObjectValue()) {
 		return false
@@ -69,6 +71,7 @@ func smallerObject(v *schema.Value, try func(*schema.Value) bool) bool {
 	return true
 }
 
+// smallerArray tries the first 0, 1, 2, 4 … elements, then one less, then smaller ones; of the latter two the first 20.
 func smallerArray(v *schema.Value, try func(*schema.Value) bool) bool {
 	items := make([]*schema.Value, v.Len())
 	for i := range items {

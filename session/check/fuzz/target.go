@@ -23,10 +23,10 @@ type target struct {
 	checked bool // the schema says all there is to say about the arguments
 	place   check.Place
 
-	inputs  []input
-	next    int
-	times   []timing
-	spent   time.Duration
+	inputs  []input       // the plan, nil until it is made
+	next    int           // which of them is next
+	times   []timing      // of calls that the schema does not forbid, with values that are not extreme
+	spent   time.Duration // on calls that try made, restarts included
 	tally   tally
 	limited int    // calls of them all that came too fast
 	busy    bool   // a call of it is under way
@@ -58,7 +58,8 @@ func newTarget(kind, name string, s *schema.Schema, checked bool) *target {
 	return &target{kind: kind, name: name, schema: s, checked: checked, place: check.Place{Kind: kind, Name: name}, found: map[string]bool{}}
 }
 
-// targets are all that may be called of what a server offers. left are tools that may not.
+// targets are all that may be called of what a server offers. left are tools that may not, see Subject.May. Of a tool whose schema is too large
+// nothing is known, so that no argument of it is right or wrong; a template's variables are texts that may be anything.
 func targets(s *check.Subject) (out []*target, left []offer.Item) {
 	for _, it := range s.Tools {
 		switch {
@@ -109,7 +110,7 @@ func resource(uri string) *target {
 	return t
 }
 
-// request is the method and the parameters of a call. ok is false where there can be none.
+// request is the method and the parameters of a call. ok is false where there can be none: a template cannot be expanded with these values.
 func (t *target) request(in input) (method string, params json.RawMessage, ok bool) {
 	switch t.kind {
 	case check.OfTool, check.OfPrompt:
