@@ -35,14 +35,14 @@ var sizes = []struct {
 	{"themes", 420},
 	{"agentsrv", 28_850},
 	{"proxy", 24_740},
-	{"tui", 22_810},
+	{"tui", 22_850},
 	{"views", 29_300},
 	{"cmd", 23_550},
-	{"", 238_370},
+	{"", 238_410},
 }
 
 // tests is how many lines all tests have.
-const tests = 142_110
+const tests = 142_130
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

@@ -1,6 +1,7 @@
 package tuitest
 
 import (
+	"bytes"
 	"image/color"
 	"io"
 	"strings"
@@ -57,8 +58,46 @@ func (s *screen) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// input is what the program reads: keys, and the terminal's answers.
-func (s *screen) input() io.Reader { return s.em }
+// input is what the program reads: keys, and the terminal's answers. They wait in a buffer, as at a terminal: the emulator answers while
+// the program writes, which it also does while it hands the terminal to an editor and reads nothing.
+func (s *screen) input() io.Reader {
+	b := &buffer{}
+	b.more.L = &b.mu
+	go func() {
+		_, _ = io.Copy(b, s.em) // until close
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.over = true
+		b.more.Broadcast()
+	}()
+	return b
+}
+
+// buffer is a pipe whose writer never waits.
+type buffer struct {
+	mu   sync.Mutex
+	more sync.Cond
+	b    bytes.Buffer
+	over bool // nothing comes any more
+}
+
+// Write keeps p for who reads.
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.more.Broadcast()
+	return b.b.Write(p)
+}
+
+// Read waits for bytes.
+func (b *buffer) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.b.Len() == 0 && !b.over {
+		b.more.Wait()
+	}
+	return b.b.Read(p) // io.EOF once it is over
+}
 
 // send types bytes.
 func (s *screen) send(b string) { _, _ = io.WriteString(s.em.InputPipe(), b) }
