@@ -33,7 +33,7 @@ func (c *client) ask(ctx context.Context, sess *session.Session, method string, 
 		defer context.AfterFunc(cause.life, cancel)() // nobody waits for the answer then
 	}
 	for _, x := range c.requestsFor(sess.Name(), cause) {
-		defer x.patience.Asking()()
+		defer x.patience.Asking()() // until the answer is there, which the end of the loop is not
 	}
 	id := append(strconv.AppendInt([]byte(`"ask-`), c.nextID(), 10), '"')
 	answer := make(chan jsonrpc.Envelope, 1)

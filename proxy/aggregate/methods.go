@@ -63,7 +63,7 @@ func (x *exchange) dispatch(ctx context.Context) ([]byte, error) {
 		return x.tasks(ctx)
 	} else if x.c.id != "" || method == mcp.MethodPing { // levels and subscriptions are a session's
 		switch method {
-		case mcp.MethodPing:
+		case mcp.MethodPing: // asks whether we are there: health asks the agents
 			return []byte("{}"), nil
 		case mcp.MethodSetLogLevel:
 			return x.setLevel(ctx)
@@ -80,7 +80,7 @@ func (x *exchange) dispatch(ctx context.Context) ([]byte, error) {
 
 // complete passes completion/complete on to the agent that the prompt or the resource belongs to.
 func (x *exchange) complete(ctx context.Context) ([]byte, error) {
-	ref := jsonrpc.Get(x.env.Params, "ref")
+	ref := jsonrpc.Get(x.env.Params, "ref") // its type is for the agent: what it names says whose it is
 	if name, ok := jsonrpc.String(jsonrpc.Get(ref, "name")); ok {
 		agent, own, err := x.c.resolve(ctx, offer.Prompts, name, x.view().Naming)
 		if err != nil {

@@ -35,7 +35,7 @@ func (c *client) resolve(ctx context.Context, kind offer.Kind, name string, n to
 		fit = append(n.Candidates(name, agents), others...)
 	}
 	fit = slices.DeleteFunc(fit, func(r toolset.ToolRef) bool { return !c.s.o.Selects(r.Server, r.Tool) })
-	if len(fit) > 1 {
+	if len(fit) > 1 { // one that is left is called without looking: the agent says itself that it does not have it
 		fit = slices.DeleteFunc(fit, func(r toolset.ToolRef) bool {
 			items, err := c.listOf(ctx, r.Server, kind)
 			// An agent whose tools are not known may have it.
@@ -104,7 +104,7 @@ func (c *client) owner(ctx context.Context, uri string) (agent, own string, err 
 			}
 		}
 	}
-	if len(who) == 0 {
+	if len(who) == 0 { // servers need not list what they have: the only one that reads resources may have it
 		for _, a := range agents {
 			if sess, ok := c.m.Server(a); ok && sess.Supports("resources/read") {
 				who = append(who, a)

@@ -57,7 +57,7 @@ func (x *exchange) pump(ctx context.Context, m mailbox) {
 		switch {
 		case end == nil:
 			err = x.event(jsonrpc.OneLine(frame))
-		case errors.Is(end, outbox.ErrQuiet):
+		case errors.Is(end, outbox.ErrQuiet): // proxies close what says nothing for long
 			err = x.endWrites(x.out.Comment())
 		default:
 			err = end

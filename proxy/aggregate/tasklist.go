@@ -20,11 +20,12 @@ func (x *exchange) taskList(ctx context.Context) ([]byte, error) {
 		return []byte(`{"tasks":[]}`), nil
 	}
 	agents, at, cursor := c.agents(), 0, []byte(nil)
-	if raw := jsonrpc.Get(x.env.Params, "cursor"); raw != nil && raw[0] != 'n' {
+	if raw := jsonrpc.Get(x.env.Params, "cursor"); raw != nil && raw[0] != 'n' { // null is what some clients write for none
 		agent, own, ok := taskCursor(raw)
 		if !ok {
 			return nil, badCursor()
 		}
+		// Where the agent is gone since, the one after it comes next: its own cursor says nothing to that.
 		at, ok = slices.BinarySearch(agents, agent)
 		if ok {
 			cursor = own
@@ -46,7 +47,7 @@ func (x *exchange) taskList(ctx context.Context) ([]byte, error) {
 			return true
 		})
 		next := jsonrpc.Get(page, "nextCursor")
-		if len(tasks) == 0 && next == nil {
+		if len(tasks) == 0 && next == nil { // an empty page would cost the client a request for nothing
 			cursor = nil
 			continue
 		}
@@ -94,6 +95,7 @@ func (c *client) taskPage(ctx context.Context, agent string, cursor []byte) ([]b
 	if f.err != nil {
 		return nil, f.err
 	}
+	// The extension of the modern era has no list.
 	if st := f.sess.Status(); st.Era != session.Legacy || jsonrpc.Get(st.Capabilities, "tasks", "list") == nil {
 		return nil, nil
 	}

@@ -31,6 +31,8 @@ var features = []trial{
 // missing is a name that no tool, prompt or resource has.
 const missing = "mcphud-does-not-exist"
 
+// tryUnknownTool: an unknown name is an error of the protocol, and no result with isError (2025-11-25/server/tools#error-handling): that a model reads
+// as a fault of the tool.
 func tryUnknownTool(p *probe) error {
 	if err := p.require("tools"); err != nil {
 		return err
@@ -42,6 +44,8 @@ func tryUnknownTool(p *probe) error {
 	return expectError(a, "tools/call of an unknown tool", -32602)
 }
 
+// tryUnknownResource takes -32602 in the earlier revisions as well, which name -32002: it refuses no less. In the modern era the old code is an error,
+// since clients go by the new one.
 func tryUnknownResource(p *probe) error {
 	if err := p.require("resources"); err != nil {
 		return err
@@ -63,6 +67,7 @@ func tryUnknownResource(p *probe) error {
 	return expectError(a, what, -32002, -32602)
 }
 
+// tryUnknownPrompt leaves a server alone that lists no prompt and does not have the method: what it declares in vain is for declared-lists.
 func tryUnknownPrompt(p *probe) error {
 	if err := p.require("prompts"); err != nil {
 		return err
@@ -89,6 +94,7 @@ func (p *probe) requiredPrompt() (prompt offer.Item, ok bool) {
 	return offer.Item{}, false
 }
 
+// tryMissingArgument is the second way to ask for a prompt that cannot be given: the name is known, so that a server that only looks it up serves it.
 func tryMissingArgument(p *probe) error {
 	if err := p.require("prompts"); err != nil {
 		return err
@@ -219,6 +225,8 @@ func (p *probe) completionParams() string {
 	return ""
 }
 
+// tryCompletion completes the empty text, for which every value is a completion: no values at all are right, too. At most 100 may come
+// (2025-11-25/server/utilities/completion#requesting-completions).
 func tryCompletion(p *probe) error {
 	if err := p.require("completions"); err != nil {
 		return err
@@ -246,6 +254,7 @@ func tryCompletion(p *probe) error {
 	return nil
 }
 
+// tryCompletionRefused asks for a prompt and not for a template: an unknown URI may be one that a template of the server matches.
 func tryCompletionRefused(p *probe) error {
 	if err := p.require("completions"); err != nil {
 		return err
@@ -274,6 +283,7 @@ func tryLevelSet(p *probe) error {
 	return nil
 }
 
+// tryLevelInvalid makes up a word that is a level nowhere: others of syslog and of libraries, such as warn, a server may know.
 func tryLevelInvalid(p *probe) error {
 	if err := p.require("logging"); err != nil {
 		return err
@@ -285,6 +295,7 @@ func tryLevelInvalid(p *probe) error {
 	return expectError(a, "logging/setLevel \"mcphud\"", -32602)
 }
 
+// trySubscribe ends the subscription at once: the connection is shared, and updates would come between the answers of later trials.
 func trySubscribe(p *probe) error {
 	if err := p.require("resources", "subscribe"); err != nil {
 		return err
@@ -325,7 +336,7 @@ func tryCancel(p *probe) error {
 		}
 		return nil
 	}
-	done := make(chan error, 1)
+	done := make(chan error, 1) // the goroutine is over before the trial is, which closes the connection
 	go func() {
 		_, err := c.exchange(p.ctx, frame)
 		done <- err

@@ -35,6 +35,7 @@ func (p *probe) initialize(c *conn, revision string) (answer, error) {
 	return a, err
 }
 
+// tryVersionSupported asks for a revision that the server was seen to speak: another answer means that it depends on something else.
 func tryVersionSupported(p *probe) error {
 	a, err := p.initialize(p.conn, p.revision)
 	if err != nil {
@@ -83,6 +84,7 @@ func tryVersionNewest(p *probe) error {
 	return nil
 }
 
+// tryInitializeShape looks at what all revisions require. What came later may be there, or not.
 func tryInitializeShape(p *probe) error {
 	a, err := p.initialize(p.conn, p.revision)
 	if err != nil {
@@ -106,6 +108,7 @@ func tryInitializeShape(p *probe) error {
 	return nil
 }
 
+// tryUnknownCapability makes the handshake by hand, so that the connection has to be told of its session.
 func tryUnknownCapability(p *probe) error {
 	a, err := p.exchange(initialize(p.conn, p.revision, `{"experimental":{"mcphud":{}},"mcphudUnknown":{"a":true}}`))
 	if err != nil {

@@ -34,12 +34,14 @@ func (p *probe) tryMismatches(method, params string, changes map[string]func(*ht
 	return nil
 }
 
+// tryHeaderVersion writes a revision that exists: a server that speaks it as well has no other reason to refuse.
 func tryHeaderVersion(p *probe) error {
 	return p.tryMismatches(p.firstListOr("server/discover"), "{}", map[string]func(*http.Request){
 		"with MCP-Protocol-Version 2025-11-25": set("MCP-Protocol-Version", rev2511),
 	}, "with MCP-Protocol-Version 2025-11-25")
 }
 
+// tryHeaderMethod: without the header a proxy knows as little as with a wrong one.
 func tryHeaderMethod(p *probe) error {
 	return p.tryMismatches(p.firstListOr("server/discover"), "{}", map[string]func(*http.Request){
 		"with Mcp-Method prompts/get": set("Mcp-Method", "prompts/get"),
@@ -61,6 +63,7 @@ func (p *probe) namedRequest() (method, params string, err error) {
 	return "", "", skip("the server declares neither tools, resources nor prompts")
 }
 
+// tryHeaderName wants the mismatch told before the name is looked up: neither name exists.
 func tryHeaderName(p *probe) error {
 	method, params, err := p.namedRequest()
 	if err != nil {

@@ -69,6 +69,9 @@ func tryHost(p *probe) error {
 	return newViolation("a request with Host mcphud-elsewhere.example: %s", a.summary())
 }
 
+// tryCORS asks what a browser asks before a page may call. That is without credentials: an answer that repeats the origin and allows them lets every
+// page send those of the user.
+// https://fetch.spec.whatwg.org/#cors-preflight-fetch
 func tryCORS(p *probe) error {
 	a, err := p.conn.bodiless(p.ctx, http.MethodOptions, func(r *http.Request) {
 		r.Header.Set("Origin", "http://mcphud-elsewhere.example")
@@ -90,6 +93,7 @@ func tryCORS(p *probe) error {
 	return nil
 }
 
+// tryAnswerType makes a good request: an error may come from a proxy before the server, in HTML.
 func tryAnswerType(p *probe) error {
 	a, err := p.exchange(string(p.conn.harmlessRequest()))
 	if err != nil {
@@ -122,6 +126,8 @@ func tryAccepted(p *probe) error {
 	return nil
 }
 
+// tryContentType asks with a type that a page may send to any site without a preflight, so that a server that takes it is open to all pages.
+// https://fetch.spec.whatwg.org/#cors-safelisted-request-header
 func tryContentType(p *probe) error {
 	a, err := p.exchange(string(p.conn.harmlessRequest()), set("Content-Type", "text/plain"))
 	if err != nil {
@@ -133,6 +139,7 @@ func tryContentType(p *probe) error {
 	return nil
 }
 
+// tryCharset: parameters are not part of the type, which has no case (RFC 9110, 8.3.1).
 func tryCharset(p *probe) error {
 	for _, v := range []string{"application/json; charset=utf-8", "Application/JSON"} {
 		a, err := p.exchange(string(p.conn.harmlessRequest()), set("Content-Type", v))
@@ -146,6 +153,7 @@ func tryCharset(p *probe) error {
 	return nil
 }
 
+// tryAccept accepts nothing that a server may answer with. One that answers all the same is not at fault (RFC 9110, 12.4.1): the rule is an info.
 func tryAccept(p *probe) error {
 	a, err := p.exchange(string(p.conn.harmlessRequest()), set("Accept", "text/html"))
 	if err != nil {
@@ -157,6 +165,7 @@ func tryAccept(p *probe) error {
 	return nil
 }
 
+// tryAcceptOrder: the order in a list means nothing, weights do, and both types are accepted here (RFC 9110, 12.5.1).
 func tryAcceptOrder(p *probe) error {
 	for _, v := range [][]string{{"text/event-stream, application/json"}, {"application/json;q=0.9,text/event-stream;q=1.0, */*;q=0.1"}} {
 		a, err := p.exchange(string(p.conn.harmlessRequest()), func(r *http.Request) { r.Header["Accept"] = v })
@@ -170,6 +179,7 @@ func tryAcceptOrder(p *probe) error {
 	return nil
 }
 
+// tryHeaderCase writes all names in lower case past net/http, which would write them its way: HTTP/2 has no other (RFC 9113, 8.2).
 func tryHeaderCase(p *probe) error {
 	a, err := p.exchange(string(p.conn.harmlessRequest()), func(r *http.Request) {
 		lower := http.Header{}
@@ -187,6 +197,8 @@ func tryHeaderCase(p *probe) error {
 // settled is how long a stream may take to end once its response was there: the specification says that it should, and not when.
 const settled = 2 * time.Second
 
+// tryStreamEnds asks twice: the first answer says whether the server has streams, and exchange leaves the rest of it unread, which is what is looked
+// at here.
 func tryStreamEnds(p *probe) error {
 	a, err := p.exchange(string(p.conn.harmlessRequest()))
 	if err != nil {
@@ -284,6 +296,7 @@ func media(resp *http.Response) string {
 	return m
 }
 
+// tryGet reads the head only. What comes in the stream is up to the server, and may be nothing.
 func tryGet(p *probe) error {
 	ctx, cancel := context.WithTimeout(p.ctx, p.timeout)
 	defer cancel()
@@ -304,6 +317,7 @@ func tryGet(p *probe) error {
 	return newViolation("GET: %s with Content-Type %q", resp.Status, resp.Header.Get("Content-Type"))
 }
 
+// tryVersionHeader sends no revision that ever was: one that is old or to come the server might know.
 func tryVersionHeader(p *probe) error {
 	a, err := p.exchange(string(p.conn.harmlessRequest()), set("MCP-Protocol-Version", absurd))
 	if err != nil {
@@ -333,6 +347,7 @@ func (p *probe) eventIDAnswers() (first, second answer, err error) {
 	return first, second, nil
 }
 
+// tryEventIDs compares two streams of one session, which the server has to tell apart by the id alone when one is resumed.
 func tryEventIDs(p *probe) error {
 	first, second, err := p.eventIDAnswers()
 	if err != nil {

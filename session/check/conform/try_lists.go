@@ -76,6 +76,7 @@ func (p *probe) firstListOr(other string) string {
 
 var noList = skip("the server declares no list")
 
+// tryDeclared: that prompts or resources have no method is less than that of tools: clients ask for each list by itself, and get on without these.
 func tryDeclared(p *probe) error {
 	any := false
 	var without []string
@@ -153,6 +154,7 @@ func tryUndeclared(p *probe) error {
 	return nil
 }
 
+// tryParamsAbsent varies lists that work with params: all that they take is optional.
 func tryParamsAbsent(p *probe) error {
 	all, err := p.workingLists()
 	if err != nil {
@@ -173,6 +175,7 @@ func tryParamsAbsent(p *probe) error {
 	return nil
 }
 
+// tryCursorRefused makes up a cursor. A server that decodes them may take it for the first page, which a client shows as the next one.
 func tryCursorRefused(p *probe) error {
 	all, err := p.workingLists()
 	if err != nil {
@@ -220,6 +223,7 @@ func (p *probe) pagedList() (method, cursor string, err error) {
 	return "", "", skip("no list has a second page")
 }
 
+// tryCursorStable compares names, in their order: descriptions may have a time in them.
 func tryCursorStable(p *probe) error {
 	method, cursor, err := p.pagedList()
 	if err != nil {
@@ -269,6 +273,7 @@ const (
 	maxItems = 50_000
 )
 
+// tryPagesEnd reads all lists to their end, once one is known to have pages. A cursor that comes a second time is a circle.
 func tryPagesEnd(p *probe) error {
 	if _, _, err := p.pagedList(); err != nil {
 		return err

@@ -27,6 +27,7 @@ var messages = []trial{
 	{"concurrent", shared, tryConcurrent},
 }
 
+// tryPing allows _meta in the empty result, as in any (2025-11-25/basic#meta).
 func tryPing(p *probe) error {
 	a, err := p.call("ping", "")
 	if err != nil {
@@ -49,6 +50,7 @@ func tryPing(p *probe) error {
 // nobody is a method that no server has, nor passes on.
 const nobody = "mcphud/no-such-method"
 
+// tryUnknownMethod goes easy on another code: that it is an error is what clients go by.
 func tryUnknownMethod(p *probe) error {
 	a, err := p.call(nobody, "")
 	if err != nil {
@@ -66,6 +68,7 @@ func tryUnknownMethod(p *probe) error {
 	return nil
 }
 
+// tryInvalidParams sends a number for a name, which no schema of the method allows: what a server makes of it cannot be a call.
 func tryInvalidParams(p *probe) error {
 	method, params := "", ""
 	switch {
@@ -104,14 +107,17 @@ func (p *probe) tryMalformed(frame, what string, codes ...int64) error {
 	return expectError(a, what, codes...)
 }
 
+// tryParseError ends in the middle. Over a pipe the line end makes it a whole message, so that a server need not wait for more.
 func tryParseError(p *probe) error {
 	return p.tryMalformed(`{"jsonrpc":"2.0","id":1,"method":"ping"`, "a message that is cut off", -32700)
 }
 
+// tryInvalidRequest has an id, so that the server can say whose answer its error is.
 func tryInvalidRequest(p *probe) error {
 	return p.tryMalformed(`{"jsonrpc":"2.0","id":"mcphud-invalid","nothing":true}`, "an object without a method", -32600)
 }
 
+// tryOtherVersion is satisfied with silence: who takes it for another protocol need not answer.
 func tryOtherVersion(p *probe) error {
 	frame := strings.Replace(string(p.conn.harmlessRequest()), `"jsonrpc":"2.0"`, `"jsonrpc":"1.0"`, 1)
 	a, err := p.exchangeUnchecked(frame)
@@ -135,6 +141,7 @@ func (p *probe) withID(id string) string {
 }
 
 // The ids that are tried: what servers that keep them as text or as a float confuse. 2^53-1 is the largest that each JSON library keeps.
+// "7" and "0e0" are numbers to who does not look at the quotes.
 func tryStrings(p *probe) error { return p.tryIDs(`"a"`, `"7"`, `""`, `"ü ✓ 😀"`, `"0e0"`) }
 func tryNumbers(p *probe) error { return p.tryIDs(`0`, `-1`, `4294967296`) }
 func tryLarge(p *probe) error   { return p.tryIDs(`9007199254740991`) }
@@ -154,6 +161,7 @@ func (p *probe) tryIDs(ids ...string) error {
 	return nil
 }
 
+// tryNullID: JSON-RPC allows null, MCP does not (2025-11-25/basic#requests). Silence is right, since a server may take it for a notification.
 func tryNullID(p *probe) error {
 	a, err := p.exchangeUnchecked(p.withID("null"))
 	if err != nil {
@@ -165,6 +173,8 @@ func tryNullID(p *probe) error {
 	return nil
 }
 
+// tryNotifications sends a request without its id as well: that is a notification by its shape, whatever its method. Over HTTP an error without an id is
+// what refuses one (2025-11-25/basic/transports#sending-messages-to-the-server).
 func tryNotifications(p *probe) error {
 	frames := []string{`{"jsonrpc":"2.0","method":"notifications/mcphud-unknown","params":{"a":1}}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"nobody asked this"}}`}
 	if !p.conn.isModern() {
@@ -185,6 +195,7 @@ func tryNotifications(p *probe) error {
 	return nil
 }
 
+// tryExtraMembers goes easy on params: a schema may close them, but _meta is open to everybody (2025-11-25/basic#meta).
 func tryExtraMembers(p *probe) error {
 	method := "server/discover"
 	if !p.conn.isModern() {

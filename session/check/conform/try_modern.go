@@ -22,6 +22,7 @@ var perRequest = []trial{
 	{"fallback-named", alone, tryFallback},
 }
 
+// tryDiscover does not look at other revisions in the list: those are tried by themselves.
 func tryDiscover(p *probe) error {
 	a, err := p.call("server/discover", "")
 	if err != nil {
@@ -58,6 +59,7 @@ func (p *probe) modernRequest(method, meta string) string {
 	return string(jsonrpc.NewRequest(p.conn.id(), method, []byte(`{"_meta":{`+meta+`}}`)))
 }
 
+// tryVersionRefused has the same revision in header and body: servers compare these first, and a difference is another error.
 func tryVersionRefused(p *probe) error {
 	method := p.firstListOr("server/discover")
 	what := method + " with protocolVersion " + absurd
@@ -79,6 +81,7 @@ func tryVersionRefused(p *probe) error {
 	return p.badRequest(a, what)
 }
 
+// tryMetaRequired leaves out one thing at a time. Without a version a server may refuse what the header says, too: then it is -32020.
 func tryMetaRequired(p *probe) error {
 	method := p.firstListOr("server/discover")
 	without := `"io.modelcontextprotocol/protocolVersion":"` + p.revision + `"`
@@ -130,6 +133,7 @@ func tryStateless(p *probe) error {
 	return expectResult(a, method+" as the first message")
 }
 
+// tryRemoved wants no code of the refusal: that is for method-not-found.
 func tryRemoved(p *probe) error {
 	for _, m := range []string{"ping", "logging/setLevel", "resources/subscribe"} {
 		params := map[string]string{"logging/setLevel": `{"level":"error"}`, "resources/subscribe": `{"uri":"mcphud://none"}`}[m]
@@ -146,6 +150,7 @@ func tryRemoved(p *probe) error {
 	return nil
 }
 
+// tryServerInfo looks at a list where one works: it is of such results that nobody could tell which server they came from.
 func tryServerInfo(p *probe) error {
 	method := p.firstListOr("server/discover")
 	a, err := p.call(method, "")
@@ -161,6 +166,7 @@ func tryServerInfo(p *probe) error {
 	return nil
 }
 
+// tryModernLevel: the era has no request for the level. Each says by itself how much it wants to hear.
 func tryModernLevel(p *probe) error {
 	if err := p.require("logging"); err != nil {
 		return err
@@ -231,6 +237,7 @@ func (p *probe) readAcknowledgement(filter string) (params []byte, err error) {
 	return env.Params, nil
 }
 
+// trySubscription wants the id in _meta: by that a client tells several subscriptions over one pipe apart.
 func trySubscription(p *probe) error {
 	params, err := p.readAcknowledgement(`{"toolsListChanged":true}`)
 	if err != nil {
@@ -245,6 +252,7 @@ func trySubscription(p *probe) error {
 	return nil
 }
 
+// trySubscriptionFilter asks for prompts alone, also of a server without any: less than that may be acknowledged, and never more.
 func trySubscriptionFilter(p *probe) error {
 	params, err := p.readAcknowledgement(`{"promptsListChanged":true}`)
 	if err != nil {

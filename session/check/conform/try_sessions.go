@@ -43,6 +43,7 @@ func trySessionID(p *probe) error {
 	return nil
 }
 
+// trySessionAbsent asks for a list where there is one: that says something of the server, as ping does not.
 func trySessionAbsent(p *probe) error {
 	if p.conn.session == "" {
 		return noSession
@@ -60,6 +61,7 @@ func trySessionAbsent(p *probe) error {
 	return nil
 }
 
+// trySessionUnknown makes up an id of the usual form: one that cannot be an id may be refused for that, with another status.
 func trySessionUnknown(p *probe) error {
 	if p.conn.session == "" {
 		return noSession
@@ -111,6 +113,7 @@ func trySessionDelete(p *probe) error {
 	return nil
 }
 
+// trySessionNone sends an id all the same, as a client does that spoke to the server in the era before.
 func trySessionNone(p *probe) error {
 	a, err := p.exchange(string(p.conn.harmlessRequest()), set("Mcp-Session-Id", jsonrpc.UUID()))
 	if err != nil {

@@ -47,6 +47,7 @@ func (p *probe) taskRequest(method, params string) (answer, error) {
 	return p.exchange(string(jsonrpc.NewRequest(p.conn.id(), method, with)))
 }
 
+// tryTaskUnknown goes easy on tasks/cancel of the extension: what clients do for ever is tasks/get.
 func tryTaskUnknown(p *probe) error {
 	if err := p.requireTasks(); err != nil {
 		return err
@@ -73,6 +74,7 @@ func tryTaskUnknown(p *probe) error {
 	return nil
 }
 
+// tryTaskUndeclared: a server that knows that there is no such task has the method.
 func tryTaskUndeclared(p *probe) error {
 	if p.requireTasks() == nil {
 		return skip("the server declares tasks")
@@ -87,6 +89,7 @@ func tryTaskUndeclared(p *probe) error {
 	return nil
 }
 
+// tryTaskList takes an empty list: no task need have been made.
 func tryTaskList(p *probe) error {
 	if err := p.require("tasks", "list"); err != nil {
 		return err
@@ -327,6 +330,7 @@ func (p *probe) findTaskTool() error {
 	return skip("no tool that may be called became a task")
 }
 
+// tryTaskForbidden calls a tool that may be called anyway: a server that does not refuse does what the user has allowed.
 func tryTaskForbidden(p *probe) error {
 	if err := p.require("tasks", "requests", "tools", "call"); err != nil {
 		return err
@@ -348,6 +352,7 @@ func tryTaskForbidden(p *probe) error {
 	return expectError(a, "tools/call of "+name+" as a task", -32601)
 }
 
+// tryTaskRequired takes -32600 as well: it says that the request is at fault, and not the tool.
 func tryTaskRequired(p *probe) error {
 	if err := p.require("tasks", "requests", "tools", "call"); err != nil {
 		return err
@@ -367,6 +372,7 @@ func tryTaskRequired(p *probe) error {
 	return expectError(a, "tools/call of "+name+" without a task", -32601, -32600)
 }
 
+// tryTaskCapability asks for a task that does not exist: the extension has to be looked at before the task is.
 func tryTaskCapability(p *probe) error {
 	if err := p.requireTasks(); err != nil {
 		return err

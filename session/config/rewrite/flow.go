@@ -79,6 +79,7 @@ func (d *Doc) unit() string {
 
 // isSpaced reports whether commas and colons have a blank behind them: not in a file that a program wrote without a single one.
 func (d *Doc) isSpaced() bool {
+	// "{}" shows nothing of how its author writes: people's way then.
 	return len(bytes.TrimSpace(d.b)) <= 2 || bytes.ContainsAny(d.b, " \n\t")
 }
 
@@ -165,7 +166,7 @@ func (d *Doc) append(at *Value, texts []string) ([]edit, error) {
 	end := at.items[n-1].value.to
 	comma := d.comma(at, end)
 	var edits []edit
-	tail := ""
+	tail := "" // the comma that the list's author likes to have behind the last one
 	if comma < 0 {
 		edits = append(edits, edit{end, end, ","})
 	} else {
@@ -251,10 +252,10 @@ func (d *Doc) cut(at *Value, i int) ([]edit, error) {
 	}
 	var edits []edit
 	last := d.comma(at, at.items[i-1].value.to)
-	if last < 0 {
+	if last < 0 { // no format leaves it out: the parser and comma do not agree on where the item before ends
 		return nil, ErrLossy
 	}
-	if comma < 0 {
+	if comma < 0 { // as it had none behind it the one before has to go: JSON takes no comma at the end, nor does TOML in braces
 		edits = append(edits, edit{last, last + 1, ""})
 	}
 	if own {

@@ -12,7 +12,7 @@ import (
 type jsonSyntax struct{}
 
 func (jsonSyntax) parse(b []byte) (*Value, error) {
-	if len(bytes.TrimSpace(b)) == 0 {
+	if len(bytes.TrimSpace(b)) == 0 { // hujson has an error for it; a client's file that was only touched is one to be filled
 		return &Value{kind: null}, nil
 	}
 	v, err := JSON(b)
@@ -73,11 +73,12 @@ func (jsonSyntax) comment(b []byte) int {
 		}
 		return len(b)
 	case bytes.HasPrefix(b, []byte("/*")):
-		return bytes.Index(b, []byte("*/")) + 2
+		return bytes.Index(b, []byte("*/")) + 2 // hujson has checked that it ends
 	}
 	return 0
 }
 
+// scalar gets numbers as json.Number too, which keep their spelling.
 func (jsonSyntax) scalar(v any) string {
 	switch v := v.(type) {
 	case string:

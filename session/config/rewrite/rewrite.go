@@ -217,7 +217,7 @@ func (d *Doc) set(path []string, v any) error {
 		return d.apply(d.insert(at, path[n], v))
 	case at.kind == array && path[n] == "-":
 		return d.apply(d.insert(at, "", v))
-	case at.kind == null && path[n] != "-":
+	case at.kind == null && path[n] != "-": // what is null becomes an object: an empty file, a key of YAML with nothing behind it
 		if len(d.root.items) == 0 && n == 0 { // an empty file
 			return d.apply(d.syntax.insert(d, at, path[n], v))
 		}

@@ -125,11 +125,12 @@ func (tomlSyntax) parse(b []byte) (root *Value, err error) {
 			if at, err = in.descend(x.parts[last:]); err != nil {
 				return nil, err
 			}
-			if f.begun[at] {
+			if f.begun[at] { // [a] behind [a.b] begins it the first time: that a was there as the way to b only
 				return nil, wrongSyntax(key, "table %q is given twice")
 			}
 			x.what, f.begun[at] = at.in.(*table), true
 		}
+		// No two expressions share a line in TOML: what is around it there, indent and comment, goes with it.
 		for x.from > 0 && b[x.from-1] != '\n' {
 			x.from--
 		}
@@ -193,7 +194,7 @@ func (v *Value) descend(parts []item) (*Value, error) {
 			i = v.add(part, v.newTable(part, object))
 		}
 		one := v.items[i].value
-		if _, tables := one.in.(*table); tables && one.kind == array {
+		if _, tables := one.in.(*table); tables && one.kind == array { // it has one: only a [[header]] makes such a list
 			one = one.items[len(one.items)-1].value
 		}
 		if one.kind != object || one.flow { // what stands in brackets is whole
@@ -292,7 +293,7 @@ func endOfString(b []byte, i int) int {
 	}
 	for i += len(quote); i < len(b); i++ {
 		switch {
-		case b[i] == '\\' && quote[0] == '"':
+		case b[i] == '\\' && quote[0] == '"': // between single quotes it is a backslash and no more
 			i++
 		case bytes.HasPrefix(b[i:], quote):
 			i += len(quote)
@@ -309,11 +310,12 @@ func (tomlSyntax) comment(b []byte) int { return yamlSyntax{}.comment(b) }
 
 func (tomlSyntax) scalar(v any) string {
 	if s, ok := v.(string); ok {
-		return strings.ReplaceAll(jsonString(s), "\x7f", `\u007f`)
+		return strings.ReplaceAll(jsonString(s), "\x7f", `\u007f`) // which JSON leaves as it is, and TOML forbids: https://toml.io/en/v1.0.0#string
 	}
 	return fmt.Sprint(v)
 }
 
+// bareKey is a key that needs no quotes; a dot would make two of it. https://toml.io/en/v1.0.0#keys
 var bareKey = lazyPattern(`^[A-Za-z0-9_-]+$`)
 
 func (s tomlSyntax) key(k string) string {

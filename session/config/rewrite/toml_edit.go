@@ -46,7 +46,7 @@ func (s tomlSyntax) insert(d *Doc, at *Value, key string, v any) ([]edit, error)
 	}
 	o, nested := v.(Object)
 	switch {
-	case dotted:
+	case dotted: // a header for it would define the table once more, which TOML forbids
 		return nil, fmt.Errorf("%w: its members are written with dots", ErrLossy)
 	case nested && len(o) > 0:
 		end := len(bytes.TrimRight(d.b, "\n \t"))
@@ -54,7 +54,7 @@ func (s tomlSyntax) insert(d *Doc, at *Value, key string, v any) ([]edit, error)
 			end = t.file.all[last].to
 		}
 		text := s.tables(d, append(t.path(), key), o)
-		if end == 0 {
+		if end == 0 { // no empty line at the top of a file
 			text = text[2:] + "\n"
 		}
 		return []edit{{end, end, text}}, nil
@@ -139,7 +139,7 @@ func (s tomlSyntax) remove(d *Doc, parent *Value, i int) ([]edit, error) {
 			from -= 2
 		case from > 0:
 			from--
-		default:
+		default: // at the top of the file, where no line end is before it, the one behind goes
 			to = min(to+1, len(d.b))
 			if e.header && to < len(d.b) && d.b[to] == '\n' {
 				to++

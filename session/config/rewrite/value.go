@@ -68,7 +68,7 @@ func (v *Value) Text() string {
 	switch {
 	case v == nil:
 		return ""
-	case v.expanded().kind == null && v.to > v.from:
+	case v.expanded().kind == null && v.to > v.from: // written, as null or ~; what YAML leaves out says nothing
 		return "null"
 	}
 	return v.text
@@ -318,6 +318,7 @@ type edit struct {
 
 // applyEdits is b with the edits, in any order. Edits that overlap are refused: a parser said of two values that they share bytes.
 func applyEdits(b []byte, edits []edit) ([]byte, error) {
+	// Stable: of two insertions at one place the first comes first, as the comma before the item that append adds.
 	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
 	var out []byte
 	at := 0

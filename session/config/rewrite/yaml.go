@@ -268,7 +268,7 @@ func (r *yamlReader) mapping(v *Value, members []*ast.MappingValueNode, flow boo
 		}
 		key.value = one
 		key.key, key.keyTo = r.key(m.Key, key.from, colon-1)
-		if key.keyTo < 0 {
+		if key.keyTo < 0 { // a name that is an alias, or has an anchor, a tag or a ? before it: its member is left as it is
 			one.share()
 		}
 		v.items = append(v.items, key)
@@ -320,7 +320,7 @@ func (r *yamlReader) key(n ast.MapKeyNode, from, colon int) (string, int) {
 
 // resolve strips anchors and tags and follows aliases; nil for nothing.
 func (r *yamlReader) resolve(n ast.Node) ast.Node {
-	for range 100 {
+	for range 100 { // aliases can go round in a circle
 		switch y := n.(type) {
 		case *ast.AnchorNode:
 			n = y.Value

@@ -181,12 +181,13 @@ func (s yamlSyntax) remove(d *Doc, parent *Value, i int) ([]edit, error) {
 		return []edit{{it.from, parent.items[i+1].from, ""}}, nil
 	case !blank:
 		return nil, ErrLossy
-	case start > 0:
+	case start > 0: // with the line end before it: the last line of a file may have none
 		return []edit{{start - 1, end, ""}}, nil
 	}
 	return []edit{{0, min(end+1, len(d.b)), ""}}, nil
 }
 
+// rename needs a name that is written as it is: one of an alias, say, is that of another place.
 func (s yamlSyntax) rename(_ *Doc, parent *Value, i int, name string) ([]edit, error) {
 	it := parent.items[i]
 	if it.keyTo < 0 {
