@@ -66,8 +66,8 @@ func newHTTPConn(cfg config.Server) (*httpConn, error) {
 	}
 	c.rt = network.Transport(network.URL(), (&net.Dialer{Timeout: cfg.ConnectLimit(), KeepAlive: 15 * time.Second}).DialContext)
 	c.rt.TLSHandshakeTimeout = cfg.ConnectLimit()
-	c.rt.ForceAttemptHTTP2 = true
-	c.rt.DisableCompression = true
+	c.rt.ForceAttemptHTTP2 = true  // net/http gives it up where a transport has a dialer of its own
+	c.rt.DisableCompression = true // unpacking would be our time, and not the server's
 	c.rt.MaxIdleConnsPerHost = MaxClients
 	c.rt.IdleConnTimeout = idle
 	c.rt.MaxResponseHeaderBytes = 1 << 20
@@ -80,6 +80,7 @@ func (c *httpConn) RoundTrip(req *http.Request) (*http.Response, error) {
 	c.mu.Lock()
 	k := c.capture
 	c.mu.Unlock()
+	// The session's other requests go to the server, also while one is prepared: a login that is renewed, say.
 	if k == nil || req.Method != http.MethodPost || req.GetBody == nil {
 		return c.rt.RoundTrip(req)
 	}
@@ -141,6 +142,7 @@ func (c *httpConn) err() error { return nil }
 func request(ctx context.Context, m *message, frame []byte) *http.Request {
 	req := m.request.WithContext(ctx)
 	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(frame)), int64(len(frame))
+	// With it net/http sends the request again where the server had closed an idle connection before anything of it was sent.
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(frame)), nil }
 	return req
 }

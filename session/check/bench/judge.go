@@ -38,7 +38,7 @@ func (e *httpStatus) Error() string {
 
 // judge says what kind of error an answer is, "" for none.
 func judge(m *message, answer reply) (kind string, err error) {
-	if answer.cut {
+	if answer.cut { // its end is missing, so that Scan would refuse it: only an error in its beginning is seen
 		if raw := jsonrpc.Get(answer.frame, "error"); raw != nil {
 			return ofError(raw)
 		}
@@ -92,7 +92,7 @@ func kindOf(ctx context.Context, err error) string {
 		return fmt.Sprintf("HTTP %d", status.status)
 	case errors.Is(err, errLate):
 		return KindTimeout
-	case ctx.Err() != nil:
+	case ctx.Err() != nil: // the run's context and not the request's, which errLate ends
 		return kindCancelled
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return KindRefused

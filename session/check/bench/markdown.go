@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/mcphud/mcphud/session/base/text"
 )
@@ -169,12 +170,16 @@ func table(b *strings.Builder, rows [][]string) {
 	}
 }
 
-// cell is a text that may come from a server in one line of Markdown: nothing in it is markup.
+// cell is a text that may come from a server in one line of Markdown: nothing in it is markup, hides, or turns the direction of text.
 func cell(s string) string {
 	var b strings.Builder
 	for _, r := range text.FirstLine(s) {
 		if r < ' ' || r == 0x7f {
 			r = ' '
+		}
+		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
+			fmt.Fprintf(&b, `\<%U\>`, r)
+			continue
 		}
 		if strings.ContainsRune("\\`*_[]<>|#&!@~", r) {
 			b.WriteByte('\\')

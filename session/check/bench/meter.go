@@ -123,6 +123,7 @@ func (m *meter) flush() {
 	if len(m.points) < maxPoints {
 		return
 	}
+	// However long the run is, memory and report stay bounded: each two points become one.
 	half := m.points[:0]
 	for i := 0; i+1 < len(m.points); i += 2 {
 		half = append(half, m.points[i].with(m.points[i+1]))
@@ -210,7 +211,7 @@ func bars(h *hdrhistogram.Histogram) []Bar {
 		if v.Count == 0 {
 			continue
 		}
-		for v.To > next(i) {
+		for v.To > next(i) { // bars between two that are not empty are there, with 0: they are drawn side by side
 			from = next(i)
 			i++
 			if len(all) > 0 {

@@ -21,7 +21,7 @@ func (r *Run) Now() Now {
 	r.mu.Lock()
 	i, began := r.current, r.began
 	r.mu.Unlock()
-	m := r.meters[i]
+	m := r.meters[i] // has a lock of its own: r.mu must not wait for a histogram
 	n := Now{Target: r.targets[i].Name, Report: m.now()}
 	if !began.IsZero() {
 		n.Since = time.Since(began)

@@ -42,7 +42,7 @@ func Objects(from io.Reader) iter.Seq2[json.RawMessage, error] {
 				return
 			}
 			at := skipped + dec.InputOffset()
-			if err == nil && v[0] != '{' {
+			if err == nil && v[0] != '{' { // the decoder has skipped white space
 				err = errors.New("is not a JSON object")
 			}
 			if err != nil {
@@ -88,7 +88,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, fmt.Errorf("it has more than %d bytes", MaxObject)
 	}
-	n, err := b.r.Read(p[:min(int64(len(p)), b.left+1)])
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left+1)]) // one more: an object of just that size is allowed
 	for i, c := range p[:n] {
 		if c == '\n' {
 			b.lines = append(b.lines, b.read+int64(i)+1)

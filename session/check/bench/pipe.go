@@ -53,7 +53,7 @@ func (p *pipe) Send(ctx context.Context, m transport.Message) error {
 	if !keep {
 		return p.Transport.Send(ctx, m)
 	}
-	p.in.Frame(jsonrpc.NewResult(m.Env.ID, []byte("{}")))
+	p.in.Frame(jsonrpc.NewResult(m.Env.ID, []byte("{}"))) // the session waits for an answer, and takes this for one
 	return nil
 }
 
@@ -78,7 +78,8 @@ func (p *pipe) Frame(frame []byte) {
 	}
 }
 
-// Broken takes a frame that could not be delivered.
+// Broken takes a frame that could not be delivered, because it is too large, say. Of such there are two ends: whose answer it is has to be found in
+// them without parsing.
 func (p *pipe) Broken(head, tail []byte, err error) {
 	for _, part := range [][]byte{head, tail} {
 		_, rest, ok := bytes.Cut(part, []byte(`"id":`))

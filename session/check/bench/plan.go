@@ -65,7 +65,7 @@ func (p *Plan) complete() error {
 	switch {
 	case p.Rate != 0 && p.Clients != 0:
 		return &failure.Error{Kind: failure.Usage, Message: "a constant rate and a number of clients exclude each other", Next: "give one of them"}
-	case !(p.Rate >= 0 && p.Rate <= MaxRate):
+	case !(p.Rate >= 0 && p.Rate <= MaxRate): // NaN is neither
 		return wrong("a rate of %g requests a second is not possible: there are 0 to %d", p.Rate, MaxRate)
 	case p.Rate > 0 && p.Rate < 0.01:
 		return wrong("a rate of %g requests a second is too slow: the least is 0.01", p.Rate)

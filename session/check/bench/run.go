@@ -130,7 +130,7 @@ func (r *Run) slice(ctx context.Context, i, turn, turns int) error {
 	if r.plan.For > 0 {
 		s.until = s.warm + int64(r.plan.For)/int64(turns)
 	}
-	if r.plan.Count > 0 {
+	if r.plan.Count > 0 { // what does not divide falls on the first turns
 		s.count = int64(r.plan.Count / turns)
 		if turn < r.plan.Count%turns {
 			s.count++
@@ -225,6 +225,7 @@ func (s *slice) one(d *deadline, n, due int64) {
 	if due < s.warm {
 		return
 	}
+	// At a constant rate each request stands for its interval: with the time of the last answer a slow one would lower the rate that was held.
 	over := x.done
 	if s.r.plan.Rate > 0 {
 		over = x.sent + int64(float64(time.Second)/s.r.plan.Rate)
@@ -267,7 +268,7 @@ func (s *slice) runClosed() {
 		if s.ctx.Err() != nil || s.until > 0 && now >= s.until || s.count > 0 && measured >= s.count {
 			return 0, 0, false
 		}
-		if now >= s.warm {
+		if now >= s.warm { // as one has it: what is due in the warm-up counts for nothing, whenever it is answered
 			measured++
 		}
 		n++
@@ -364,6 +365,7 @@ func (s *slice) open() {
 	}
 	p.mu.Lock()
 	p.over = true
+	// Where a number of requests is the only end each of them is sent, however late.
 	if s.until > 0 || s.ctx.Err() != nil { // what is due and not sent stays so
 		if left := p.due - p.taken - p.coming; left > 0 {
 			s.m.mu.Lock()
@@ -385,7 +387,7 @@ func (s *slice) open() {
 
 // total is how many requests are due in all.
 func (s *slice) total(interval float64) int64 {
-	total := int64(1) << 62
+	total := int64(1) << 62 // without an end: at MaxRate that takes 700,000 years
 	if s.until > 0 {
 		total = int64(float64(s.until)/interval + 0.5)
 	}

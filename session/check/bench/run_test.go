@@ -165,6 +165,15 @@ func TestInTurn(t *testing.T) {
 	assert.Contains(t, r.Markdown(), "### other against known", "errors\\<1%")
 }
 
+// What a server is called and answers neither marks up a report nor hides in it.
+func TestMarkdownOfStrangers(t *testing.T) {
+	r := Report{Targets: []TargetReport{{Name: "a\u202eb\u200b`c`\u009b", Protocol: "|\x1b", Errors: []Errors{{Kind: "x", First: "one\u2028two\nthree"}}}}}
+	got := r.Markdown()
+	for _, want := range []string{"### a\\<U+202E\\>b\\<U+200B\\>\\`c\\`\\<U+009B\\> (\\| ,", "| one\\<U+2028\\>two |"} {
+		assert.Contains(t, got, want)
+	}
+}
+
 // Over TLS there is one phase more, where a connection is new.
 func TestPhaseOfTLS(t *testing.T) {
 	cfg := faketest.TLS(t)

@@ -77,6 +77,7 @@ func (s *Section) Run(ctx context.Context, sub *check.Subject, rec *check.Record
 	}
 	defer target.Close()
 	x := &run{s, ctx, target, rec, sub.Server, "ping"}
+	// A list is some work for the server; one that is large would measure the network.
 	if list := sub.Lists[offer.Tools]; list != nil && len(list) <= small {
 		x.method = "tools/list"
 	}
@@ -222,7 +223,7 @@ func grows(one, many TargetReport) bool {
 // failures reports requests that failed, where they did not fail alone.
 func (x *run) failures(one, many TargetReport, when string) {
 	for _, e := range many.Errors {
-		known := false
+		known := false // what fails alone as well does not come from the load
 		for _, before := range one.Errors {
 			known = known || before.Kind == e.Kind
 		}

@@ -94,7 +94,7 @@ func (o Objective) judge(r *TargetReport, m *meter) Verdict {
 	total := r.Answered + r.Failed
 	switch {
 	case o.metric == "errors" && o.unit == "%":
-		v.Value = 100
+		v.Value = 100 // a run without a single answer has met nothing
 		if total > 0 {
 			v.Value = 100 * float64(r.Failed) / float64(total)
 		}
@@ -108,7 +108,7 @@ func (o Objective) judge(r *TargetReport, m *meter) Verdict {
 		v.Value = r.Latency.Min
 	case o.metric == "max":
 		v.Value = r.Latency.Max
-	default:
+	default: // a percentile, which the report need not have: the histogram does
 		v.Value = micros(m.latency.ValueAtPercentile(o.percent))
 	}
 	switch o.op {

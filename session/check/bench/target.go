@@ -49,7 +49,7 @@ func Open(ctx context.Context, cfg config.Server, o session.Options, connections
 	if connections < 1 || connections > MaxConnections {
 		return nil, wrong("%d connections are not possible: there are 1 to %d", connections, MaxConnections)
 	}
-	cfg.NoReconnect = true
+	cfg.NoReconnect = true // a server that goes away is a result
 	kind := transport.Kinds(cfg)[0]
 	t, err := open(ctx, cfg, o, kind, connections)
 	if err == nil && kind == config.HTTP && t.Status.Transport != config.HTTP { // it speaks the older one
@@ -60,6 +60,7 @@ func Open(ctx context.Context, cfg config.Server, o session.Options, connections
 }
 
 func open(ctx context.Context, cfg config.Server, o session.Options, kind string, connections int) (*Target, error) {
+	// No request is ours but those that are measured: no recording that costs time, no health check, no cached result.
 	o.Journal, o.Unrecorded, o.Record, o.HealthInterval, o.ResultTTL, o.Tracing = nil, true, nil, -1, 0, session.TraceNone
 	t := &Target{}
 	for range connections {

@@ -68,7 +68,7 @@ func (m *mutes) below(v *schema.Value, path string, depth int) bool {
 	}
 	props := v.Get("properties")
 	has := props.Kind() == schema.Object && props.Len() > 0
-	m.known[v] = has // for what refers back to it
+	m.known[v] = has // for what refers back to it: recursion ends here
 	if has {
 		for _, p := range props.Members() {
 			m.member(p.Value, path+"."+text.Clip(p.Name, 60), depth+1)
@@ -115,7 +115,7 @@ func (w *walker) describes(v *schema.Value) string {
 			return d
 		}
 	}
-	for _, k := range []string{"anyOf", "oneOf", "allOf"} {
+	for _, k := range []string{"anyOf", "oneOf", "allOf"} { // one branch is enough: the other may be null, of which there is nothing to say
 		for _, m := range v.Get(k).Members() {
 			if d := m.Value.Get("description").Text(); d != "" {
 				return d

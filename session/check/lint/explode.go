@@ -7,7 +7,7 @@ import "regexp/syntax"
 // the pattern is not one of Go's.
 func explodes(pattern string) string {
 	re, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil {
+	if err != nil { // with look-around, say: of what it cannot take apart it says nothing
 		return ""
 	}
 	return nestedRepeat(re)
@@ -45,6 +45,7 @@ func repeats(re *syntax.Regexp) bool {
 			}
 		}
 	case re.Op == syntax.OpConcat:
+		// In (a+b)+ the b says where each part ends, so that there is one way to split a value; in (a+b?)+ it does not.
 		for i, sub := range re.Sub {
 			if !repeats(sub) {
 				continue

@@ -30,7 +30,7 @@ func (e *examiner) figures() check.Figures {
 		}
 		f := ClientFigures{Client: c.name, Title: c.title, Tools: n, Refused: len(e.refused[c.name])}
 		f.Lost = f.Refused
-		if c.whole && f.Refused > 0 {
+		if c.whole && f.Refused > 0 { // the others are refused with it
 			f.Lost = n
 		}
 		for _, it := range e.o.Tools { // the first in the list
@@ -40,7 +40,7 @@ func (e *examiner) figures() check.Figures {
 			}
 		}
 		if id := e.lists[c.name]; id != "" {
-			f.Because, f.Lost = id, max(f.Lost, e.beyond(c.name, n))
+			f.Because, f.Lost = id, max(f.Lost, e.beyond(c.name, n)) // both may be; the list goes first, whichever tools are mended
 		}
 		out = append(out, f)
 		because := f.Because

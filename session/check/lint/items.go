@@ -27,7 +27,7 @@ func (e *examiner) item(k offer.Kind, it offer.Item) {
 	e.member(v, "", "icons", schema.Array)
 	e.member(v, "", "_meta", schema.Object)
 	e.icons(v)
-	if strings.TrimSpace(it.Description) == "" && k != offer.Resources {
+	if strings.TrimSpace(it.Description) == "" && k != offer.Resources { // many resources are files, whose names say it
 		e.add("lint/item-description", found{message: "there is no description"})
 	}
 	if k == offer.Prompts {
@@ -47,7 +47,7 @@ func (e *examiner) item(k offer.Kind, it offer.Item) {
 	}
 	if u := v.Get("uri"); u.Kind() != schema.String {
 		e.add("lint/resource-uri", found{message: "uri is " + orNone(string(u.JSON())), clients: refusing})
-	} else if u, err := url.Parse(it.URI); err != nil || u.Scheme == "" {
+	} else if u, err := url.Parse(it.URI); err != nil || u.Scheme == "" { // without a scheme it is relative to nothing (RFC 3986, 3)
 		e.add("lint/resource-uri", found{pointer: "/uri", message: "uri is " + orNone(it.URI)})
 	}
 	e.member(v, "", "size", schema.Number)
@@ -105,7 +105,7 @@ func (e *examiner) content(a *schema.Value) {
 		}
 	}
 	if p := a.Get("priority"); p.IsSet() {
-		if f, ok := number(p); !ok || f < 0 || f > 1 {
+		if f, ok := number(p); !ok || f < 0 || f > 1 { // 1 is "effectively required" (the specification's schema, Annotations)
 			say("/priority", "priority is "+text.Clip(string(p.JSON()), 60))
 		}
 	}

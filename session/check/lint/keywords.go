@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -82,7 +83,7 @@ func keyword(name string) (wants, string) {
 		return typeValue, ""
 	case "deprecated", "readOnly", "writeOnly":
 		return aBoolean, ""
-	case "$vocabulary", "const", "default", "dependencies", "id", "$recursiveRef", "$recursiveAnchor":
+	case "$vocabulary", "const", "default", "dependencies", "id", "$recursiveRef", "$recursiveAnchor": // any value, or a keyword of older drafts, which had its own types
 		return anything, ""
 	}
 	return 0, ""
@@ -217,7 +218,7 @@ func (w wants) fits(v *schema.Value) bool {
 		return ok && f > 0
 	case aCount:
 		f, ok := number(v)
-		return ok && f >= 0 && f == float64(int64(f))
+		return ok && f >= 0 && f == math.Trunc(f) // no conversion: 2^64-1, which programs write for "no bound", is beyond int64
 	case someNames:
 		return k == schema.Array && allStrings(v)
 	case aList:
@@ -269,7 +270,7 @@ func isType(v *schema.Value, name string) bool {
 	switch name {
 	case "integer":
 		f, ok := number(v)
-		return ok && (f == float64(int64(f)) || f > 1<<62 || f < -(1<<62))
+		return ok && f == math.Trunc(f)
 	case "number", "string", "boolean", "array", "object", "null":
 		return v.Kind().String() == name
 	}

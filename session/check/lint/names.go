@@ -24,6 +24,7 @@ func (e *examiner) name(v *schema.Value, it offer.Item) {
 	case strings.Contains(name, "."):
 		e.add("lint/name-dot", found{pointer: "/name", message: text.Clip(name, 80) + " has a dot"})
 	}
+	// Models' providers take names of functions, which some of them want to begin as an identifier does.
 	if c := name[0]; (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '_' && c != '-' && c != '.' {
 		e.add("lint/name-start", found{pointer: "/name", message: text.Clip(name, 80) + " does not begin with a letter or underscore"})
 	}
@@ -89,7 +90,7 @@ func (e *examiner) together() {
 	names, plain, said := map[string]int{}, map[string]string{}, map[string]string{}
 	styles := map[string]int{}
 	for i, it := range e.o.Tools {
-		if it.Name == "" || it.Flaw != nil && it.Raw[0] != '{' {
+		if it.Name == "" || it.Flaw != nil && it.Raw[0] != '{' { // findings of their own
 			continue
 		}
 		e.atItem(offer.Tools, it)

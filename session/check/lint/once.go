@@ -42,7 +42,7 @@ func (t *tally) take(it offer.Item, v *schema.Value) {
 	if !hints.Get("readOnlyHint").IsSet() && !hints.Get("destructiveHint").IsSet() {
 		t.unhinted = append(t.unhinted, name)
 	}
-	if n := len(it.InputSchema); n > smallest {
+	if n := len(it.InputSchema); n > smallest { // written anew it is hardly ever longer than it was sent
 		t.large = append(t.large, large{name, compact(it.InputSchema)})
 	}
 }

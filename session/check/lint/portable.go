@@ -142,6 +142,7 @@ func (w *walker) portable(n *node) {
 			}
 		}
 	}
+	// At the edge only: each subschema below it is too deep as well.
 	if n.values == 11 && n.parent != nil && n.parent.values == 10 {
 		w.add("lint/too-deep", n, "", "the value is nested 11 levels deep")
 	}
@@ -217,7 +218,7 @@ func (w *walker) checkTypes(n *node) {
 	}
 	for _, k := range []string{"$ref", "$dynamicRef", "anyOf", "oneOf", "allOf", "enum", "const", "properties", "items", "not", "if"} {
 		if n.v.Get(k).IsSet() {
-			if n.keyword == "anyOf" || n.keyword == "oneOf" {
+			if n.keyword == "anyOf" || n.keyword == "oneOf" { // of branches some providers want the type all the same
 				break
 			}
 			return

@@ -47,6 +47,38 @@ func TestPatternReasons(t *testing.T) {
 	}
 }
 
+// A character by its number and a large bound are written in other ways elsewhere, and no fault.
+func TestOtherSpellings(t *testing.T) {
+	for id, members := range map[string]string{
+		"lint/pattern-portability": `"type":"string","pattern":"^[\\u0400-\\u04FF\\/]+\\u{1F600}\\\\u$"`,
+		"lint/keyword-type":        `"type":"string","maxLength":18446744073709551615`,
+		"lint/default-invalid":     `"type":"integer","default":18446744073709551615`,
+	} {
+		if got := messages(t, id, members); got != nil {
+			t.Errorf("%s: %q", id, got)
+		}
+	}
+	for id, members := range map[string]string{
+		"lint/pattern-invalid": `"type":"string","pattern":"\\u0041["`, "lint/keyword-type": `"type":"string","maxLength":1.5`, "lint/default-invalid": `"type":"integer","default":7.5`,
+	} {
+		if got := messages(t, id, members); len(got) != 1 {
+			t.Errorf("%s: %q, want one", id, got)
+		}
+	}
+}
+
+// The empty name is one: a finding below it is not at its parent.
+func TestPointerOfTheEmptyName(t *testing.T) {
+	r := examine(t, listed(t, tool(`inputSchema:{"type":"object","properties":{"x":{"description":"d","type":"object","patternProperties":{"":{"type":"strin"}}}}}`)), lint.Options{})
+	for _, f := range r.Findings {
+		if f.ID == "lint/type-unknown" {
+			assert.Equal(t, f.Place.Pointer, "/inputSchema/properties/x/patternProperties//type")
+			return
+		}
+	}
+	t.Error("nothing found")
+}
+
 // What an anchor names describes as well as what a pointer leads to.
 func TestDescribedByAnchor(t *testing.T) {
 	for ref, want := range map[string]int{"#n": 0, "#/$defs/a": 0, "#other": 1} {

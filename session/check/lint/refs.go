@@ -67,7 +67,7 @@ func (w *walker) countExpanded(v *schema.Value, known map[*schema.Value]int) int
 // Where a reference leads.
 const (
 	here    = iota // to a place in the document that is known
-	named2         // to a name in the document
+	inName         // to a name in the document: where it stands, findAnchor knows
 	missing        // nowhere
 	remote         // to another document
 )
@@ -79,15 +79,16 @@ func (w *walker) resolve(to string) (v *schema.Value, state int) {
 	uri, frag, _ := strings.Cut(to, "#")
 	switch {
 	case uri != "":
+		// The schema of a dialect, to which meta-schemas refer, every validator has.
 		if w.ids[uri] || w.ids[to] || strings.Contains(uri, "json-schema.org/draft") {
-			return nil, named2
+			return nil, inName
 		}
 		return nil, remote
 	case frag == "":
 		return w.root, here
 	case frag[0] != '/':
 		if w.ids[frag] || w.ids["#"+frag] {
-			return nil, named2
+			return nil, inName
 		}
 		return nil, missing
 	}
@@ -123,7 +124,7 @@ func (w *walker) recursion(to []*schema.Value, targets map[*schema.Value]bool) {
 		if to[i] == nil {
 			continue
 		}
-		for n := r.n; n != nil; n = n.parent {
+		for n := r.n; n != nil; n = n.parent { // the reference is in each target above it
 			if targets[n.v] {
 				if e := [2]*schema.Value{n.v, to[i]}; by[e] == nil {
 					by[e], edges[n.v] = r.n, append(edges[n.v], to[i])

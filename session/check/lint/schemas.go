@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/dlclark/regexp2/v2"
 
@@ -131,6 +132,7 @@ func (w *walker) checkRequired(n *node) {
 		return
 	}
 	props := n.v.Get("properties")
+	// patternProperties and references may describe what properties do not.
 	closed := n.v.Get("additionalProperties").Kind() == schema.Bool && !n.v.Get("additionalProperties").Bool()
 	elsewhere := n.partial || n.v.Get("additionalProperties").Kind() == schema.Object
 	for _, k := range []string{"$ref", "allOf", "anyOf", "oneOf", "patternProperties", "if"} {
@@ -179,6 +181,10 @@ func (w *walker) patterns(n *node) {
 // maxPattern is how many bytes of a pattern are compiled: the time of that is not bounded by anything else.
 const maxPattern = 8 << 10
 
+// escapes match what is written otherwise in Go: a slash needs no escape, and a character by its number is \x{…}. Two backslashes are one that escapes
+// nothing behind it.
+var escapes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\(?:\\|/|u(?:[0-9A-Fa-f]{4}|\{[0-9A-Fa-f]+\}))`) })
+
 // pattern compiles one pattern, by Go's engine and by one that knows what ECMA-262 has. Only the second decides whether it is valid; the first
 // stands for engines without backtracking, as Rust's, which some clients validate with. Nothing is matched here: a pattern of a server may take
 // any time.
@@ -187,7 +193,15 @@ func (w *walker) pattern(n *node, key, p string) {
 		w.add("lint/pattern-portability", n, key, fmt.Sprintf("a pattern of %d bytes: more than is compiled here", len(p)))
 		return
 	}
-	plain := strings.NewReplacer(`\/`, `/`, `\u`, `\x`).Replace(p)
+	plain := escapes().ReplaceAllStringFunc(p, func(e string) string {
+		switch e[1] {
+		case '/':
+			return "/"
+		case 'u':
+			return `\x{` + strings.Trim(e[2:], "{}") + "}"
+		}
+		return e
+	})
 	if part := explodes(plain); part != "" {
 		w.add("lint/pattern-explodes", n, key, fmt.Sprintf("%s repeats what is repeated in it: %s", text.Clip(p, 60), text.Clip(part, 60)))
 	}
@@ -195,7 +209,7 @@ func (w *walker) pattern(n *node, key, p string) {
 	if refused == nil {
 		return
 	}
-	if _, err := regexp2.Compile(p, regexp2.ECMAScript|regexp2.Unicode); err != nil {
+	if _, err := regexp2.Compile(p, regexp2.ECMAScript|regexp2.Unicode); err != nil { // either mode will do: that for ECMA-262 refuses some of what its later editions have
 		if _, err := regexp2.Compile(p, regexp2.None); err != nil {
 			w.add("lint/pattern-invalid", n, key, text.Clip(p, 60)+" does not compile: "+text.Clip(text.FirstLine(err.Error()), 120))
 			return
@@ -341,7 +355,7 @@ func (w *walker) collisions(n *node) {
 	if props.Len() < 2 {
 		return
 	}
-	seen := make(map[string]string, props.Len())
+	seen := make(map[string]string, props.Len()) // the first name by plainName; of three alike the second and the third are told
 	for _, m := range props.Members() {
 		k := plainName(m.Name)
 		if first, ok := seen[k]; ok && first != m.Name && k != "" {

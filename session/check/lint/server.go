@@ -72,12 +72,14 @@ func (e *examiner) capabilities() {
 			}
 		}
 	}
+	// A prefix keeps the extensions of different authors apart (the specification's schema, extensions).
 	for _, m := range v.Get("extensions").Members() {
 		if p, n, ok := strings.Cut(m.Name, "/"); !ok || p == "" || n == "" {
 			e.add("lint/extension-name", found{pointer: "/capabilities/extensions/" + jsonrpc.EscapeToken(m.Name), message: text.Clip(m.Name, 60) + " has no prefix"})
 		}
 	}
 	for _, d := range declared {
+		// A list that could not be read is not empty: that it failed is another finding.
 		empty := len(e.o.Items(d.kind)) == 0 && (d.kind != offer.Resources || len(e.o.Templates) == 0)
 		if v.Get(d.name).IsSet() && empty && e.o.Failed[d.kind] == nil {
 			e.add("lint/capability-without-items", found{pointer: "/capabilities/" + d.name, message: "the list of " + d.name + " is empty"})

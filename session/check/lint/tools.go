@@ -53,7 +53,7 @@ func (e *examiner) tool(it offer.Item) {
 
 // object parses an item, or says that it is none; ok is false then, and nothing else of it can be examined.
 func (e *examiner) object(raw []byte) (*schema.Value, bool) {
-	if len(raw) > 2*maxBytes {
+	if len(raw) > 2*maxBytes { // a definition may have two schemas, each with maxBytes of its own
 		e.add("lint/too-large", found{message: fmt.Sprintf("the definition has %d bytes, more than the %d that are examined", len(raw), 2*maxBytes)})
 		return nil, false
 	}
@@ -245,7 +245,7 @@ func (e *examiner) icons(v *schema.Value) {
 }
 
 // iconSize reports whether a size is as the specification has it: "48x48", or "any" for one that scales.
-func iconSize(s string) bool {
+func iconSize(s string) bool { // no sign and no leading zero, as HTML has the sizes of a link
 	if s == "any" {
 		return true
 	}

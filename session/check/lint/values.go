@@ -27,7 +27,7 @@ func (w *walker) values(n *node) {
 		if done, why := quick(n.v, v); done {
 			return why
 		}
-		if s == nil {
+		if s == nil { // compiled at most once for all values of a schema
 			s = schema.Parse(w.withDefinitions(n.v).JSON())
 		}
 		key := string(s.Raw()) + "\x00" + string(v.JSON())
@@ -38,7 +38,7 @@ func (w *walker) values(n *node) {
 		if ps := s.Validate(v); len(ps) > 0 {
 			why = ps[0].Sentence()
 		}
-		if len(w.e.verdicts) < maxVerdicts && len(key) < 4<<10 {
+		if len(w.e.verdicts) < maxVerdicts && len(key) < 4<<10 { // a long key is one that no other tool has, as a rule
 			w.e.verdicts[key] = why
 		}
 		return why

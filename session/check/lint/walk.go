@@ -36,7 +36,7 @@ type node struct {
 func (n *node) pointer(at string) string {
 	var toks []string
 	for ; n.parent != nil; n = n.parent {
-		if n.name != "" || n.keyword == "properties" || n.keyword == "$defs" {
+		if n.name != "" || holds(n.keyword) == named { // "" is a name too, of a property, and as a pattern one of all
 			toks = append(toks, n.name)
 		}
 		toks = append(toks, n.keyword)

@@ -19,6 +19,8 @@ const maxArtifact = 16 << 20
 // name in quotes, else as a key.
 func NewArtifact(path string, content []byte) Artifact {
 	a := Artifact{Path: path, lines: map[string]int{}}
+	// Both ways in any file, and by no parser: JSON has names in quotes, YAML as keys, and one that is broken has lines all the same. An escaped quote
+	// ends a name too, so that one with it is not found.
 	n := 0
 	for row := range bytes.Lines(content[:min(len(content), maxArtifact)]) {
 		n++
@@ -48,7 +50,8 @@ func (a Artifact) see(word string, n int) {
 	}
 }
 
-// line is where the first of some names is, 1 where none of them is.
+// line is where the first of some names is, 1 where none of them is: code scanning does not show a result without a place.
+// https://docs.github.com/en/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning
 func (a Artifact) line(names ...string) int {
 	for _, name := range names {
 		if n := a.lines[name]; n > 0 && name != "" {
@@ -68,5 +71,5 @@ func (a Artifact) uri() string {
 		u.Scheme = "file"
 		return u.String()
 	}
-	return u.EscapedPath()
+	return u.EscapedPath() // a URI (SARIF 3.4.3): a blank in a name is none
 }

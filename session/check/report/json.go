@@ -28,7 +28,7 @@ func (p *junitWriter) jsons() {
 func (p *junitWriter) json() {
 	head := *p.r
 	head.Findings = []check.Finding{}
-	if head.Sections == nil {
+	if head.Sections == nil { // scripts go through the list, and null is none
 		head.Sections = []check.SectionReport{}
 	}
 	_, _ = p.Write(bytes.TrimSuffix(p.encode(head), []byte("]}"))) // Flush has the error
@@ -54,12 +54,16 @@ func (p *junitWriter) value(v any) { _, _ = p.Write(p.encode(v)) } // Flush has 
 func (e *encoder) encode(v any) []byte {
 	if e.enc == nil {
 		e.enc = json.NewEncoder(&e.buf)
-		e.enc.SetEscapeHTML(false)
+		e.enc.SetEscapeHTML(false) // it is not put into pages, and people read it
 	}
 	e.buf.Reset()
 	if err := e.enc.Encode(v); err != nil {
 		e.buf.Reset()
 		_ = e.enc.Encode(err.Error()) // a string can be
 	}
-	return bytes.TrimRight(e.buf.Bytes(), "\n")
+	out := bytes.TrimRight(e.buf.Bytes(), "\n")
+	if bytes.Contains(out, []byte("##")) { // CI systems read what is printed, whatever format it has; only strings have a #, which say the same with an escape
+		return commands().ReplaceAll(out, []byte(`##$1\u005b`))
+	}
+	return out
 }

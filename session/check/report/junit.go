@@ -12,6 +12,7 @@ import (
 // junit writes a test suite for each section. A test case is a rule, or, in sections that try one thing after the other, a rule at a
 // place. It has one failure, for that is all that most readers show; its text has all findings.
 func (p *junitWriter) junit() {
+	// The totals stand before what they count: each suite is made twice, since to keep all of them would take the memory of the whole report.
 	tests, failures, errors, took := 0, 0, 0, 0.0
 	name := "mcphud check"
 	p.each(func(int) {
@@ -103,6 +104,7 @@ func (p *junitWriter) suite(s check.SectionReport) suite {
 	if s.Error != "" {
 		add(testCase{name: s.Name, broken: s.Error})
 	}
+	// What was tried and did not hold has no outcome: its findings stand for it.
 	groups := p.groups(s.Name)
 	if len(s.Outcomes) > 0 || p.onlyCalls(groups) {
 		for _, o := range s.Outcomes {
@@ -116,6 +118,7 @@ func (p *junitWriter) suite(s check.SectionReport) suite {
 			slices.SortStableFunc(g.indices, func(a, b int32) int {
 				return strings.Compare(p.r.Findings[a].Place.String(), p.r.Findings[b].Place.String())
 			})
+			// Stable: of one place those that count stay before those that are ignored, which is what newTestCase and testCase go by.
 			for start := 0; start < len(g.indices); {
 				place := p.r.Findings[g.indices[start]].Place
 				end := start + 1
@@ -135,7 +138,7 @@ func (p *junitWriter) suite(s check.SectionReport) suite {
 	rules := p.o.Rules
 	for _, g := range groups { // those that nobody listed
 		if !hasRule(rules, g.rule.ID) {
-			rules = append(rules[:len(rules):len(rules)], g.rule)
+			rules = append(rules[:len(rules):len(rules)], g.rule) // a copy: the array is the caller's
 		}
 	}
 	for _, r := range rules {
@@ -145,7 +148,7 @@ func (p *junitWriter) suite(s check.SectionReport) suite {
 		c := testCase{name: r.ID + ": " + r.Title}
 		if g := found[r.ID]; g != nil {
 			c = p.newTestCase(c.name, g.indices)
-		} else if s.Error != "" {
+		} else if s.Error != "" { // that nothing was found says nothing then
 			c.skipped = "the section was not finished"
 		}
 		add(c)
@@ -183,7 +186,7 @@ func (p *junitWriter) newTestCase(name string, indices []int32) testCase {
 	return c
 }
 
-// testCase writes a case of a section.
+// testCase writes a case of a section. Readers group by classname, whose part before the last dot they take for a package: the server.
 func (p *junitWriter) testCase(section string, c testCase) {
 	p.put(`  <testcase name="`, attribute(c.name), `" classname="`, attribute(p.r.Server.Name+"."+section), `"`)
 	p.putf(` time="%.3f"`, c.millis/1000)
@@ -193,7 +196,7 @@ func (p *junitWriter) testCase(section string, c testCase) {
 	case c.failure != "":
 		first := p.r.Findings[c.indices[0]]
 		message := first.Place.String() + ": " + first.Message
-		more := -1
+		more := -1 // the first is in the message
 		for _, i := range c.indices {
 			if p.r.Findings[i].Ignored == "" {
 				more++
@@ -231,7 +234,7 @@ func (p *junitWriter) details(indices []int32) {
 			p.content("  ignored: " + line(f.Ignored) + "\n")
 		}
 		if f.Evidence != "" {
-			p.content("  evidence: " + strings.Join(lines(f.Evidence), "\n    ") + "\n")
+			p.content("  evidence: " + strings.Join(lines(f.Evidence), "\n    | ") + "\n") // blanks alone do not keep "::" from being obeyed
 		}
 		if f.Fix != "" {
 			p.content("  fix: " + line(f.Fix) + "\n")
@@ -245,7 +248,7 @@ func (p *junitWriter) details(indices []int32) {
 	}
 }
 
-// content writes text between tags; lines end as they are.
+// content writes text between tags. Lines end as they are: EscapeText would write &#xA;, which people who read the file see.
 func (p *junitWriter) content(s string) {
 	for l := range strings.SplitAfterSeq(plain(s), "\n") {
 		rest, ended := strings.CutSuffix(l, "\n")

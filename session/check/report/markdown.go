@@ -31,7 +31,7 @@ func (p *junitWriter) markdowns() {
 	fmt.Fprintf(&b, "## mcphud check: %s, %d failed\n\n", text.Count(len(p.all), "server", "servers"), failed)
 	left := 0
 	p.each(func(int) {
-		if b.Len() > maxMarkdown/4 {
+		if b.Len() > maxMarkdown/4 { // the list is not worth more of the room than the reports
 			left++
 			return
 		}
@@ -41,6 +41,7 @@ func (p *junitWriter) markdowns() {
 		fmt.Fprintf(&b, "\n%s left out here for their length.\n", text.Count(left, "server is", "servers are"))
 	}
 	p.put(b.String(), "\n")
+	// Each has an equal share of what is left: what one does not need is for those after it.
 	room := maxMarkdown - b.Len() - 1
 	p.each(func(i int) { room -= p.markdown(room / (len(p.all) - i)) })
 }
@@ -89,7 +90,7 @@ func (p *junitWriter) worst(b *strings.Builder) {
 	groups := p.groups("")
 	for _, severity := range []check.Severity{check.Error, check.Warning} {
 		for _, g := range groups {
-			for _, i := range g.indices[:len(g.indices)-g.counts.Ignored] {
+			for _, i := range g.indices[:len(g.indices)-g.counts.Ignored] { // those that are ignored are the last
 				f := &p.r.Findings[i]
 				if f.Severity != severity || shown == worstShown {
 					continue
@@ -174,6 +175,7 @@ func (p *junitWriter) item(f *check.Finding, g *group) string {
 
 // ruleLink is the id of a rule, with a link to what it rests on. Rules are written by us.
 func ruleLink(r *check.Rule) string {
+	// A blank or a bracket would end the link.
 	if strings.HasPrefix(r.Source, "https://") && !strings.ContainsAny(r.Source, " ()<>\n") {
 		return "[" + html(r.ID) + "](" + r.Source + ")"
 	}
@@ -191,6 +193,7 @@ func code(s string) string {
 		longest = max(longest, run)
 	}
 	fence := strings.Repeat("`", longest+1)
+	// One blank at both ends is taken away again (https://spec.commonmark.org/0.31.2/#code-spans).
 	if s == "" || s[0] == '`' || s[len(s)-1] == '`' || strings.TrimSpace(s) == "" {
 		s = " " + s + " "
 	}

@@ -139,7 +139,7 @@ func (p *junitWriter) groups(section string) []*group {
 	})
 	for _, g := range out {
 		slices.SortStableFunc(g.indices, func(a, b int32) int {
-			x, y := &p.r.Findings[a], &p.r.Findings[b]
+			x, y := &p.r.Findings[a], &p.r.Findings[b] // of two that are ignored the lengths of their reasons mean nothing
 			return cmp.Or(cmp.Compare(len(x.Ignored), len(y.Ignored))*ignoredLast(x, y), cmp.Compare(y.Severity, x.Severity), strings.Compare(x.Place.String(), y.Place.String()))
 		})
 	}
@@ -191,7 +191,7 @@ func countsOf(s check.ServerReport) string {
 			out = append(out, text.Count(n.n, n.one, n.many))
 		}
 	}
-	if s.Protocol == "" && out == nil {
+	if s.Protocol == "" && out == nil { // no handshake, so that nobody knows what it has
 		return "not connected"
 	}
 	if out == nil {

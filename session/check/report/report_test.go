@@ -265,7 +265,7 @@ func nasty() *check.Report {
 			r.Baseline.Fixed[0].Message = s
 		}
 	}
-	for i, s := range []string{"]]>\x00\x01\ufffe", "</failure></testcase>", "::error::x", "a\n::set-output name=x::y", "##[add-path]/tmp", "\xff\xfe", "</details><script>", "``` @everyone [x](http://y) | a", "`\n# heading"} {
+	for i, s := range []string{"]]>\x00\x01\ufffe", "</failure></testcase>", "::error::x", "a\n::set-output name=x::y", "##[add-path]/tmp", "x ##vso[task.setvariable variable=y]z ##teamcity[z", "\xff\xfe", "</details><script>", "``` @everyone [x](http://y) | a", "`\n# heading"} {
 		r.Findings = append(r.Findings, check.Finding{
 			Rule: rules()[0], ID: "server/died", Severity: check.Error, Place: check.Place{Kind: check.OfTool, Name: s}, Message: s, Evidence: s, Fix: s, Sure: check.Certain, Repro: s,
 			Fingerprint: fmt.Sprintf("%016x", 1000+i),
@@ -286,11 +286,26 @@ func TestHostile(t *testing.T) {
 		if why := hostile.Harm(out); why != "" && !strings.Contains(why, "marks") {
 			t.Errorf("%s: %s", format, why)
 		}
-		for l := range strings.Lines(out) {
-			if strings.HasPrefix(strings.TrimSpace(l), "::") || strings.Contains(l, "##[") {
+	}
+	for _, format := range report.Formats() {
+		for l := range strings.Lines(written(t, format, nasty(), verbose)) {
+			if strings.HasPrefix(strings.TrimSpace(l), "::") || strings.Contains(l, "##[") || strings.Contains(l, "##vso[") || strings.Contains(l, "##teamcity[") {
 				t.Errorf("%s has a command to a CI system: %q", format, l)
 			}
 		}
+	}
+	narrow := verbose // where lines are broken, and a table begins
+	narrow.Width, narrow.Wrap = 40, func(s string, _ int) []string { return strings.Split(s, " ") }
+	wide := sample()
+	wide.Sections[1].Table, wide.Sections[1].Notes = [][]string{{"::error::x", "1"}}, []string{"a ::error::y"}
+	for l := range strings.Lines(written(t, report.Text, wide, narrow)) {
+		if strings.HasPrefix(strings.TrimSpace(l), "::") {
+			t.Errorf("a line is a command to a CI system: %q", l)
+		}
+	}
+	var back check.Report
+	if err := json.Unmarshal([]byte(written(t, report.JSON, nasty(), verbose)), &back); err != nil || !slices.ContainsFunc(back.Findings, func(f check.Finding) bool { return f.Message == "x ##vso[task.setvariable variable=y]z ##teamcity[z" }) {
+		t.Errorf("%v: the text of JSON is another one", err)
 	}
 	for l := range strings.Lines(written(t, report.Markdown, nasty(), options())) {
 		rest := l

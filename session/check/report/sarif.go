@@ -75,7 +75,8 @@ type (
 		Justification string `json:"justification"`
 	}
 	sarifResult struct {
-		Rule         string             `json:"ruleId"`
+		Rule string `json:"ruleId"`
+		// Index is nil for what is fixed: its rule may be none of those that ran. 0 is the first rule's, so that it must not go as empty.
 		Index        *int               `json:"ruleIndex,omitempty"`
 		Level        string             `json:"level"`
 		Message      sarifText          `json:"message"`
@@ -118,7 +119,7 @@ func (p *junitWriter) run() {
 	}
 	for i := range p.r.Findings {
 		if f := &p.r.Findings[i]; f.ID != "" {
-			if _, ok := index[f.ID]; !ok {
+			if _, ok := index[f.ID]; !ok { // ruleIndex needs each rule in the list; which grows as a copy, since the array is the caller's
 				index[f.ID] = len(rules)
 				rules = append(rules[:len(rules):len(rules)], ruleOf(*f))
 			}
@@ -140,6 +141,7 @@ func (p *junitWriter) run() {
 	}
 	p.put(`{"tool":{"driver":`)
 	p.value(driver)
+	// What is before the last slash is the category: without one of its own each server's run would replace the one before it in code scanning.
 	p.put(`},"automationDetails":{"id":`)
 	p.value("mcphud/" + line(p.r.Server.Name) + "/")
 	p.put(`},"invocations":[`)
@@ -157,7 +159,7 @@ func (p *junitWriter) run() {
 	}
 	if b := p.r.Baseline; b != nil {
 		for _, k := range b.Fixed {
-			var at check.Place
+			var at check.Place // a baseline has it as text: kind, name and pointer
 			at.Kind, at.Name, _ = strings.Cut(k.Place, " ")
 			at.Name, _, _ = strings.Cut(at.Name, " ")
 			p.put(sep)
@@ -188,7 +190,7 @@ func sarifRuleOf(r *check.Rule) sarifRule {
 		}
 	}
 	out.Help = sarifText{help, help} // rules are written by us
-	if sectionOf(r.ID) == "safety" {
+	if sectionOf(r.ID) == "safety" { // high from 7.0, medium from 4.0, low below: none is critical, since whether it is an attack nobody knows
 		out.Property["tags"] = []string{"mcp", "safety", "security"}
 		out.Property["security-severity"] = map[check.Severity]string{check.Error: "8.0", check.Warning: "5.5", check.Info: "2.0"}[r.Severity]
 	}
@@ -222,10 +224,12 @@ func (p *junitWriter) sarifResult(f *check.Finding) sarifResult {
 // location is where a place is: in the artifact, and by its name.
 func (p *junitWriter) location(at check.Place, text string) sarifLocation {
 	a := p.o.Artifact
+	// %SRCROOT% is the root of the repository, wherever it was checked out; a whole URI is below nothing.
 	physical := sarifPhysical{Artifact: sarifArtifact{URI: a.uri(), BaseID: "%SRCROOT%"}, Region: sarifRegion{a.line(at.Name, p.r.Server.Name)}}
 	if strings.HasPrefix(physical.Artifact.URI, "file:") {
 		physical.Artifact.BaseID = ""
 	}
+	// The nearest of the kinds that SARIF has (3.33.7).
 	kind := map[string]string{check.OfServer: "module", check.OfTool: "function", check.OfPrompt: "function", check.OfCall: "function"}[at.Kind]
 	if kind == "" {
 		kind = "resource"

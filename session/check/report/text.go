@@ -27,6 +27,7 @@ func (p *junitWriter) texts() {
 
 // passes is the mark of a report.
 func passes(r *check.Report, o Options) string {
+	// What an interrupted check did not come to may be wrong.
 	if r.Counts.AtLeast(o.FailOn) > 0 || r.Interrupted {
 		return "✗"
 	}
@@ -59,15 +60,25 @@ func (p *junitWriter) text() {
 
 // words writes a text below an indentation, in lines as wide as the options say. Of the text nothing is obeyed: it may be a server's.
 func (p *junitWriter) words(indent, s string) {
-	rest := strings.Repeat(" ", utf8.RuneCountInString(indent))
+	rest := strings.Repeat(" ", utf8.RuneCountInString(indent)) // marks are one cell wide, and several bytes long
+	// In less than 20 columns nobody reads broken lines better than long ones.
 	if p.o.Width <= len(indent)+20 || p.o.Wrap == nil {
-		p.put(indent, line(s), "\n")
+		p.put(marked(indent+line(s)), "\n")
 		return
 	}
 	for _, part := range p.o.Wrap(line(s), p.o.Width-len(rest)) {
-		p.put(indent, part, "\n")
+		p.put(marked(indent+part), "\n")
 		indent = rest
 	}
+}
+
+// marked is a line with a mark before it where GitHub's runners would take it for an order, as they do behind blanks too: a word of a server's that
+// begins a table, or a line that is broken there.
+func marked(s string) string {
+	if strings.HasPrefix(strings.TrimSpace(s), "::") {
+		return "| " + s
+	}
+	return s
 }
 
 // group writes a rule and its findings: of those that count as many as foldedPlaces, unless the report is verbose.
@@ -80,7 +91,7 @@ func (p *junitWriter) group(g *group) {
 	shown := 0
 	for _, i := range g.indices {
 		f := &p.r.Findings[i]
-		if !p.o.Verbose && (f.Ignored != "" || shown == foldedPlaces) {
+		if !p.o.Verbose && (f.Ignored != "" || shown == foldedPlaces) { // of those after one that is ignored none counts
 			break
 		}
 		shown++
@@ -100,7 +111,8 @@ func (p *junitWriter) group(g *group) {
 	}
 }
 
-// finding writes one finding below its rule, with what differs from the rule, and at least the first line of its evidence.
+// finding writes one finding below its rule, with what differs from the rule, and at least the first line of its evidence. What comes from a server
+// stands behind a mark on its line, and never begins one: see plain.
 func (p *junitWriter) finding(f *check.Finding, g *group) {
 	head := f.Place.String() + ": " + f.Message
 	if f.Sure != check.Certain {
@@ -123,6 +135,7 @@ func (p *junitWriter) finding(f *check.Finding, g *group) {
 			p.put("      | ", l, "\n")
 		}
 	default:
+		// Many a message quotes its evidence, which need not be said twice.
 		if short := text.FirstLine(f.Evidence); !strings.Contains(head, line(short)) {
 			p.put("      | ", text.Clip(line(short), max(p.o.Width-8, 72)), "\n")
 		}
@@ -174,7 +187,7 @@ func (p *junitWriter) figures(s check.SectionReport) {
 			}
 		}
 		for l := range strings.Lines(p.o.Table(max(p.o.Width-2, 0), rows)) {
-			p.put("  ", l)
+			p.put(marked("  " + l))
 		}
 	}
 	for _, n := range s.Notes {
