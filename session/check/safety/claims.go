@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/base/listen"
 	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
@@ -55,21 +56,39 @@ func maskedParts(s, masked string) (out []string, ok bool) {
 	return out, true
 }
 
-// isPlaceholder reports whether a credential is made up: a word such as "example", or at most three different characters.
+// isPlaceholder reports whether a credential is made up: a word such as "example", or at most three different characters in its longest part.
 func isPlaceholder(s string) bool {
 	low := strings.ToLower(s)
 	for _, w := range []string{
-		"example", "your", "xxx", "...", "…", "<", "{", "placeholder", "dummy", "sample", "changeme", "token", "user:pass", "username", "password", "secret", "redacted", "***", "1234567890", "abcdef", "0000", "test", "foo", "bar",
+		"example", "your", "...", "…", "<", "{", "placeholder", "dummy", "sample", "changeme", "token", "user:pass", "username", "password", "secret", "redacted", "***", "1234567890", "abcdef",
 	} {
 		if strings.Contains(low, w) {
 			return true
 		}
 	}
+	// These are short enough to stand in a real one by chance, or in the prefix of it (sk_test_): what is left without them decides.
+	rest := low
+	for _, w := range []string{"xxx", "0000", "test", "foo", "bar"} {
+		rest = strings.ReplaceAll(rest, w, "")
+	}
+	if part := longestPart(rest); rest != low && (len(part) < 16 || !strings.ContainsAny(part, "0123456789") || !strings.ContainsAny(part, "abcdefghijklmnopqrstuvwxyz")) {
+		return true
+	}
 	kinds := map[rune]bool{}
-	for _, r := range low[strings.LastIndexAny(low, "_-")+1:] {
+	for _, r := range longestPart(low) {
 		kinds[r] = true
 	}
 	return len(kinds) <= 3
+}
+
+// longestPart is the longest of what _ and - separate. A credential may end with one of them and a few characters.
+func longestPart(s string) (longest string) {
+	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == '_' || r == '-' }) {
+		if len(part) > len(longest) {
+			longest = part
+		}
+	}
+	return longest
 }
 
 // links are URLs as they stand in prose. The group is one that runs code where it is opened: it needs something before it that a URL may follow.
@@ -213,12 +232,12 @@ func whyNotReadOnly(verb, about string) string {
 	return quoteUnlessDenied(about, writesData())
 }
 
-// quoteUnlessDenied quotes the first match in a description that its clause does not deny, "" for none. The first 4 KiB are read, and 10 matches.
+// quoteUnlessDenied quotes the first match in a description that its clause does not deny, "" for none. The first 4 KiB are read.
 func quoteUnlessDenied(about string, of *regexp.Regexp) string {
-	plain := strings.Join(strings.Fields(text.Cut(about, 4<<10)), " ")
-	for _, m := range of.FindAllStringIndex(plain, 10) {
-		if !isDenied(plain, m[0]) {
-			return `its description says "` + plain[m[0]:m[1]] + `"`
+	l := oneLine(text.Cut(about, 4<<10))
+	for _, m := range of.FindAllStringIndex(l.plain, -1) {
+		if !l.isDenied(m[0]) {
+			return `its description says "` + l.plain[m[0]:m[1]] + `"`
 		}
 	}
 	return ""
@@ -312,8 +331,26 @@ func (x *examination) checkTemplate(at check.Place, uri string) {
 	}
 }
 
-// checkApp looks at what the page of an app may do, by the _meta.ui of a tool or of the resource that is the page. Plain http counts as anywhere,
-// but for this machine.
+// isAnywhere reports whether an origin of a Content Security Policy lets a page reach hosts that nobody named, or anybody on the way to one: a wildcard
+// alone, a scheme alone, and what is not encrypted, but for this machine.
+// https://www.w3.org/TR/CSP3/#grammardef-host-source
+func isAnywhere(origin string) bool {
+	scheme, host, ok := strings.Cut(strings.ToLower(origin), "://")
+	if !ok {
+		scheme, host = "", scheme
+	}
+	host, _, _ = strings.Cut(host, "/")
+	name := host // without a port, which may be a wildcard too
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
+		name = host[:i]
+	}
+	if strings.Trim(name, "*") == "" || slices.Contains([]string{"https:", "http:", "wss:", "ws:"}, host) {
+		return true
+	}
+	return (scheme == "http" || scheme == "ws") && listen.ReachOf(&url.URL{Host: strings.TrimSuffix(host, ":*")}) != listen.Machine
+}
+
+// checkApp looks at what the page of an app may do, by the _meta.ui of a tool or of the resource that is the page.
 func (x *examination) checkApp(at check.Place, it offer.Item) {
 	ui := jsonrpc.Get(it.Raw, "_meta", "ui")
 	if ui == nil {
@@ -322,9 +359,7 @@ func (x *examination) checkApp(at check.Place, it offer.Item) {
 	at.Pointer = "/_meta/ui"
 	_ = jsonrpc.Members(jsonrpc.Get(ui, "csp"), func(key string, value []byte) bool {
 		_ = jsonrpc.Elements(value, func(v []byte) bool {
-			origin, _ := jsonrpc.String(v)
-			host := origin[strings.Index(origin, "://")+1:]
-			if origin == "*" || strings.HasPrefix(origin, "http://") && !strings.HasPrefix(origin, "http://localhost") && !strings.HasPrefix(origin, "http://127.0.0.1") || strings.Trim(host, "/*") == "" {
+			if origin, _ := jsonrpc.String(v); isAnywhere(origin) {
 				x.add("app-reaches-out", check.Finding{Place: withPointer(at, "/_meta/ui/csp/"+key), Key: origin, Message: key + " has " + printable(text.Clip(origin, 60))})
 			}
 			return true

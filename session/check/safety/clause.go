@@ -3,6 +3,7 @@ package safety
 import (
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 )
@@ -18,7 +19,7 @@ const (
 var (
 	// clauseEnds match where a denial ends: what follows is a statement of its own. A comma ends it too, but for a list that goes on with "or".
 	clauseEnds = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)[.!?;:\n—]|, | - |\b(?:and|but|then|instead,|except|unless|until)\b`)
+		return regexp.MustCompile(`(?i)[.!?;:—]|, | - |\b(?:and|but|then|instead,|except|unless|until)\b`)
 	})
 	denials = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b` + denial + `\b`) })
 	// doubleNegations are denials of a word in cancels, with at most two words between.
@@ -32,10 +33,49 @@ var (
 	})
 )
 
+// line is a text in one line, blanks between its words.
+type line struct {
+	plain string
+	// ends are where something new begins in plain, in bytes, although no punctuation says so: a line whose end was meant. Where a text was only broken
+	// to fit a width a clause goes on.
+	ends []int
+}
+
+// narrow is how many bytes a line has that nobody has broken to fit a width.
+const narrow = 50
+
+// oneLine is s as a line. The end of a short line is meant, and so is an empty line.
+func oneLine(s string) line {
+	var b strings.Builder
+	var out line
+	ended := false
+	for part := range strings.SplitSeq(s, "\n") {
+		part = strings.Join(strings.Fields(part), " ")
+		if part == "" {
+			ended = true
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+			if ended {
+				out.ends = append(out.ends, b.Len())
+			}
+		}
+		b.WriteString(part)
+		ended = len(part) < narrow
+	}
+	out.plain = b.String()
+	return out
+}
+
 // isDenied reports whether the clause of a text that goes up to from denies what begins there. from is a byte of plain. What stands more than 200
 // bytes before is not looked at; a double negation denies nothing.
-func isDenied(plain string, from int) bool {
-	before := plain[max(0, from-200):from]
+func (l line) isDenied(from int) bool {
+	start := max(0, from-200)
+	if n := sort.SearchInts(l.ends, from+1); n > 0 { // the last one that is not behind from
+		start = max(start, l.ends[n-1])
+	}
+	before := l.plain[start:from]
 	clause := before
 	for _, m := range slices.Backward(clauseEnds().FindAllStringIndex(before, -1)) {
 		if rest := before[m[1]:]; before[m[0]] == ',' && len(strings.Fields(rest)) <= 4 && alternatives().MatchString(rest) {
@@ -65,16 +105,22 @@ func namesThing(plain string, to int) bool {
 	return strings.HasPrefix(rest, "-") || slices.Contains(things, word)
 }
 
-// find returns the first match of o that the text does not deny, as two byte offsets; nil for none. The first 20 matches are tried: a text that
-// denies them all, and then gives the order, is not found.
-func (o *order) find(plain string) []int {
-	for _, m := range o.re.FindAllStringSubmatchIndex(plain, 20) {
+// maxDenied is how many matches of one order a text may deny. Looking at each costs, and who forbids a thing more often hides something among it.
+const maxDenied = 200
+
+// find returns the first match of o that the text does not deny, as two byte offsets; nil for none. After maxDenied the next one counts, whatever is
+// before it.
+func (o *order) find(l line) []int {
+	for i, m := range o.re.FindAllStringSubmatchIndex(l.plain, maxDenied+1) {
+		if i == maxDenied {
+			return m[:2]
+		}
 		switch {
 		case o.denies: // the pattern has the denial itself
-		case isDenied(plain, m[0]), len(m) > 2 && m[2] >= 0 && exclusions().MatchString(plain[m[0]:m[2]]):
+		case l.isDenied(m[0]), len(m) > 2 && m[2] >= 0 && exclusions().MatchString(l.plain[m[0]:m[2]]):
 			continue
 		}
-		if o.rule == "hides-from-user" && namesThing(plain, m[1]) { // "user list" is a thing, and no person
+		if o.rule == "hides-from-user" && namesThing(l.plain, m[1]) { // "user list" is a thing, and no person
 			continue
 		}
 		return m[:2]

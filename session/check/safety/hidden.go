@@ -10,7 +10,7 @@ import (
 )
 
 // checkHidden reports characters that nobody sees, and returns the text without them, with what tag characters spell at its end, so that orders
-// are found there too. Each of the four rules names the first character that it found. Tabs and ends of lines become blanks.
+// are found there too. Each of the four rules names the first character that it found. Tabs and carriage returns become blanks.
 func (x *examination) checkHidden(s fragment) string {
 	clean := true // printable ASCII and ends of lines; what is, is returned as it came
 	for i := range len(s.text) {
@@ -31,8 +31,8 @@ func (x *examination) checkHidden(s fragment) string {
 		}
 		return 0
 	}
-	// flag says that tag characters spell one, up to the tag that ends it; run counts the variation selectors in a row.
-	flag, run := false, 0
+	// flag is where the tags of the last flag end; run counts the variation selectors in a row.
+	flag, run := -1, 0
 	for i, r := range runes {
 		if r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef {
 			// One selector says how the character before it is drawn; the supplement's are for ideographs. More draws nothing.
@@ -43,21 +43,21 @@ func (x *examination) checkHidden(s fragment) string {
 		}
 		run = 0
 		switch {
-		case r == 0x1f3f4: // a flag is spelled in tag characters
-			flag = at(i+1) >= 0xe0061 && at(i+1) <= 0xe007a
+		case r == 0x1f3f4:
+			flag = i + flagTags(runes[i+1:])
 			out.WriteRune(r)
+		case i <= flag:
 		case r >= 0xe0000 && r <= 0xe007f:
-			if !flag && r >= 0xe0020 && r < 0xe007f { // ASCII, moved up by U+E0000
+			if r >= 0xe0020 && r < 0xe007f { // ASCII, moved up by U+E0000
 				spelled.WriteRune(r - 0xe0000)
 			}
-			if !flag {
-				selectors = first(selectors, r)
-			}
-			flag = flag && r != 0xe007f
+			selectors = first(selectors, r)
 		case r == '\r' && at(i+1) != '\n' && at(i+1) != 0: // the line begins anew, over what it said
 			control = first(control, r)
-		case r == '\t' || r == '\n' || r == '\r':
+		case r == '\t' || r == '\r':
 			out.WriteRune(' ')
+		case r == '\n':
+			out.WriteRune(r)
 		case r < ' ' || r >= 0x7f && r < 0xa0:
 			control = first(control, r)
 		case r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069: // embeddings, overrides and isolates; marks (U+200E, U+200F) are left alone
@@ -99,6 +99,26 @@ func (x *examination) checkHidden(s fragment) string {
 		out.WriteString(" " + spelled.String())
 	}
 	return out.String()
+}
+
+// flagTags is how many of the characters behind a black flag are the tags of a flag that screens have, with the one that ends it: those of England,
+// Scotland and Wales. Any others show the black flag, and are text that nobody sees.
+// https://unicode.org/Public/emoji/latest/emoji-sequences.txt (RGI_Emoji_Tag_Sequence)
+func flagTags(behind []rune) int {
+	for _, name := range []string{"gbeng", "gbsct", "gbwls"} {
+		n := len(name)
+		if len(behind) <= n || behind[n] != 0xe007f {
+			continue
+		}
+		same := true
+		for i, r := range name {
+			same = same && behind[i] == 0xe0000+r
+		}
+		if same {
+			return n + 1
+		}
+	}
+	return 0
 }
 
 // first is what was found before, else r as U+200B.

@@ -1,8 +1,10 @@
 package safety
 
 import (
+	"maps"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,6 +25,8 @@ var shapes = []struct{ prefix, what string }{
 	{"glpat-", "a GitLab token"},
 	{"sk-ant-", "an Anthropic key"},
 	{"sk-", "an API key"},
+	{"sk_", "a Stripe key"},
+	{"rk_", "a Stripe key"},
 	{"xox", "a Slack token"},
 	{"AKIA", "an AWS key id"},
 	{"ASIA", "an AWS key id"},
@@ -104,8 +108,8 @@ func shapeOf(value string) string {
 	return "a secret by a pattern of the user"
 }
 
-// leaksInURL returns the secrets in a URL. What a signature is good for ends soon, and links to files have one by design: of a link that Amazon's
-// storage signed (x-amz-) no parameter counts, of others none that is called a signature, since isSecretName does not know that word.
+// leaksInURL returns the secrets in a URL. What a signature is good for ends soon, and links to files have one by design: the parameters of one that
+// Amazon's storage made (x-amz-) do not count, nor those of others that are called a signature, since isSecretName does not know that word.
 func leaksInURL(link string) (out []leak) {
 	u, err := url.Parse(strings.TrimRight(link, ".,;:)]}"))
 	if err != nil {
@@ -115,14 +119,9 @@ func leaksInURL(link string) (out []leak) {
 		out = append(out, leak{what: "a password in a URL", value: p})
 	}
 	query := u.Query()
-	for name := range query {
-		if strings.HasPrefix(strings.ToLower(name), "x-amz-") {
-			return out
-		}
-	}
-	for name, values := range query {
-		for _, v := range values {
-			if isSecretName(name) && isPlausibleSecret(v, 8) {
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		for _, v := range query[name] {
+			if isSecretName(name) && isPlausibleSecret(v, 8) && !strings.HasPrefix(strings.ToLower(name), "x-amz-") {
 				out = append(out, leak{"a URL's parameter " + printable(name), v, true})
 			}
 		}

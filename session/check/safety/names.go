@@ -1,6 +1,7 @@
 package safety
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/mcphud/mcphud/session/base/text"
@@ -22,10 +23,12 @@ func (x *examination) checkNames(s *check.Subject) {
 			}
 		}
 	}
-	byDeletion := map[string]owner{} // names of others by each of their deletions
-	for name, o := range exact {
+	byDeletion := map[string]owner{} // names of others by each of their deletions; of two that share one the first counts, so that each run says the same
+	for _, name := range slices.Sorted(maps.Keys(exact)) {
 		for _, v := range deletions(name) {
-			byDeletion[v] = o
+			if _, taken := byDeletion[v]; !taken {
+				byDeletion[v] = exact[name]
+			}
 		}
 	}
 	own := map[string]string{} // the first tool of the server by skeleton
@@ -92,7 +95,7 @@ func (x *examination) checkLock(lock *contract.Lock, s *check.Subject) {
 	for _, c := range contract.Compare(was, contract.Of(&s.Offer)) {
 		f := check.Finding{Place: c.Place, Key: c.Rule + c.Message, Message: c.Message, Evidence: "- " + c.Before + "\n+ " + c.After}
 		switch c.Rule {
-		case "contract/description", "contract/parameter-description", "contract/instructions", "contract/hint-flipped", "contract/hint-relaxed", "contract/app-changed":
+		case "contract/description", "contract/parameter-description", "contract/instructions", "contract/hint-flipped", "contract/hint-relaxed", "contract/app-changed", "contract/app-reaches-out":
 			severity := check.Warning
 			if c.Class == contract.Security {
 				severity = check.Error

@@ -200,6 +200,58 @@ func TestResultsOfSeveralHops(t *testing.T) {
 	}
 }
 
+// A server whose name goes on with a number is another one, unless the check itself has connected to it.
+func TestServersWithNumbers(t *testing.T) {
+	subject := func(others ...check.Offer) *check.Subject {
+		return &check.Subject{Offer: check.Offer{Server: "db", Tools: items(t, offer.Tools, `{"name":"get","inputSchema":{"type":"object"}}`)}, Others: others}
+	}
+	file := filepath.Join(t.TempDir(), "calls.jsonl")
+	for _, c := range []struct {
+		live   bool
+		others []check.Offer
+		want   string
+	}{
+		{true, nil, "1 of 2 results"}, {true, []check.Offer{{Server: "db-2"}}, ""}, {false, nil, ""},
+	} {
+		o := journal.Options{}
+		if !c.live {
+			o.File = file
+		}
+		w := recording(t, o)
+		w.server = "db-2"
+		w.call("tools/call", `{"name":"get","arguments":{}}`, text("the token is "+ghToken))
+		w.server = "db"
+		w.call("tools/call", `{"name":"get","arguments":{}}`, text("nothing"))
+		sec := &safety.Section{Journal: w.Journal}
+		if !c.live {
+			require.NoError(t, w.Close())
+			sec = &safety.Section{Evidence: &contract.Recordings{Files: []string{file}}}
+		}
+		got := ""
+		for _, f := range examine(t, sec, *subject(c.others...)) {
+			got += f.Message
+		}
+		if (c.want == "") != (got == "") || !strings.HasSuffix(got, c.want) {
+			t.Errorf("live %v, others %v: %q, want %q", c.live, c.others, got, c.want)
+		}
+	}
+}
+
+// What was hidden in results of other servers is not counted, and a result of which only a part is looked at is.
+func TestCountsOfResults(t *testing.T) {
+	w := recording(t, journal.Options{})
+	w.call("tools/call", `{"name":"get","arguments":{}}`, text("an address is [secret-7]"))
+	w.call("tools/call", `{"name":"get","arguments":{}}`, text(strings.Repeat("a", 256<<10+1)))
+	w.server = "other"
+	w.call("tools/call", `{"name":"get","arguments":{}}`, text("an address is [secret-8], [secret-9]"))
+	rep, err := check.Run(t.Context(), &check.Subject{Offer: check.Offer{Server: "s", Tools: items(t, offer.Tools, `{"name":"get","inputSchema":{"type":"object"}}`)}}, []check.Section{&safety.Section{Journal: w.Journal}}, check.Tool{}, check.Watch{})
+	require.NoError(t, err)
+	notes := strings.Join(rep.Sections[1].Notes, "; ")
+	for _, want := range []string{"looked for secrets in 2 results", "1 result was too large to be looked at as a whole", "1 text was hidden"} {
+		assert.Contains(t, notes, want)
+	}
+}
+
 // 100,000 recorded calls, with results as a list of things is.
 func TestBudgetResults(t *testing.T) {
 	budget.Skip(t)

@@ -30,6 +30,7 @@ const byNameHidden = "a secret by its name, which was hidden when it was kept"
 // resultStats counts results, and the leaks in them.
 type resultStats struct {
 	results, large int                // large ones are results too
+	hidden         int                // texts in them, see resultsTotal
 	once           contract.Once      // so that what several hops recorded counts once
 	of             map[string]int     // results by place
 	leaks          map[string]*leakAt // by the key of addLeak
@@ -53,15 +54,17 @@ type results struct {
 	total     resultsTotal
 	signs     map[string]*signs // by tool, of all journals
 	records   contract.Records
+	live      bool            // the calls are of the check's own journal
 	values    map[string]bool // that the present call's result has: text and structured content say the same twice
 	hidden    map[string]bool // placeholders that it has, of which nothing else is known
+	beyond    bool            // it has more than is looked at
 }
 
 // resultsTotal is what the report says of them.
 type resultsTotal struct {
 	Files   int `json:"files"`
 	Results int `json:"results"`
-	Large   int `json:"large,omitempty"`  // that were not looked at
+	Large   int `json:"large,omitempty"`  // that were not looked at, or not as a whole
 	Broken  int `json:"broken,omitempty"` // lines or files that could not be read
 	Hidden  int `json:"hidden,omitempty"` // texts that were hidden when they were kept, of which nobody knows whether they were secrets
 }
@@ -84,10 +87,19 @@ func newResults(s *check.Subject) *results {
 	return r
 }
 
-// isOwn reports whether a recorded call was made to the server. The check's own connections have a number after its name.
+// isOwn reports whether a recorded call was made to the server. The check's own connections have a number after its name, which only its own journal
+// shows for sure: elsewhere db-2 is as likely another server than db, as it is where a configuration has both.
 func (r *results) isOwn(server string) bool {
+	switch {
+	case server == "":
+		return false
+	case server == r.s.Server, server == r.s.Name:
+		return true
+	case !r.live, slices.ContainsFunc(r.s.Others, func(o check.Offer) bool { return o.Server == server }):
+		return false
+	}
 	rest, ok := strings.CutPrefix(server, r.s.Server+"-")
-	return server != "" && (server == r.s.Server || server == r.s.Name || ok && rest != "" && strings.Trim(rest, "0123456789") == "")
+	return ok && rest != "" && strings.Trim(rest, "0123456789") == ""
 }
 
 // call looks for leaks in the answer of one recorded call, which may be an error. Where any call was made to the server by name, only such calls
@@ -116,13 +128,14 @@ func (r *results) call(c contract.Recorded) {
 		return
 	}
 	found := map[string]*leakAt{}
-	r.values, r.hidden = map[string]bool{}, map[string]bool{}
-	if len(answer) <= maxResult {
+	r.values, r.hidden, r.beyond = map[string]bool{}, map[string]bool{}, len(answer) > maxResult
+	if !r.beyond {
 		r.walk(c, place, answer, "", found, 0)
 	}
 	for _, to := range counts {
 		to.results++
-		if len(answer) > maxResult {
+		to.hidden += len(r.hidden)
+		if r.beyond {
 			to.large++
 		}
 		to.of[place.String()]++
@@ -151,6 +164,7 @@ func (r *results) walk(c contract.Recorded, place check.Place, value []byte, pre
 	var each func(v *schema.Value, path []string, name string)
 	each = func(v *schema.Value, path []string, name string) {
 		if n++; n > maxStrings || len(path) > maxDepth {
+			r.beyond = true
 			return
 		}
 		if v.Kind() != schema.String { // items of an array go by the array's name
@@ -167,6 +181,7 @@ func (r *results) walk(c contract.Recorded, place check.Place, value []byte, pre
 		if name == "blob" || name == "data" && len(s) > 1000 { // base64; short "data" may be anything
 			return
 		}
+		r.beyond = r.beyond || len(s) < len(v.Text())
 		if t := strings.TrimSpace(s); nested < maxNested && len(t) > 1 && (t[0] == '{' || t[0] == '[') && jsonrpc.Valid([]byte(t)) == nil {
 			r.walk(c, place, []byte(t), pointer+" ", found, nested+1)
 			return
@@ -183,7 +198,6 @@ func (r *results) walk(c contract.Recorded, place check.Place, value []byte, pre
 				r.addLeak(found, place, pointer, leak{byNameHidden, "", true})
 			case !r.hidden[p] && (p != s || !mask.Secret(name)):
 				r.hidden[p] = true // only counted: at another place its name may tell what it is
-				r.total.Hidden++
 			}
 		}
 		for _, l := range findLeaks(name, s) {
@@ -218,7 +232,7 @@ func (r *results) report(x *examination) {
 	if r.mine.results > 0 {
 		from = &r.mine
 	}
-	r.total.Results, r.total.Large = from.results, from.large
+	r.total.Results, r.total.Large, r.total.Hidden = from.results, from.large, from.hidden
 	for _, key := range slices.Sorted(maps.Keys(from.leaks)) {
 		l := from.leaks[key]
 		sure := check.Likely
@@ -242,7 +256,7 @@ func (r *results) report(x *examination) {
 		}
 	}
 	if from.large > 0 {
-		x.note(plural(from.large, "result was", "results were") + " too large to be looked at")
+		x.note(plural(from.large, "result was", "results were") + " too large to be looked at as a whole")
 	}
 	if r.total.Hidden > 0 {
 		x.note(plural(r.total.Hidden, "text was", "texts were") + " hidden when the calls were recorded: whether they are secrets of the server cannot be told")
@@ -271,6 +285,7 @@ func (sec *Section) After(ctx context.Context, _ *check.Subject, r *check.Record
 		failed = sec.Evidence.Read(ctx, &res.records, r.Step)
 	}
 	if failed == nil && sec.Journal != nil {
+		res.live = true
 		failed = res.records.From(ctx, sec.Journal, "this session")
 	}
 	res.total.Files, res.total.Broken = res.records.Files, res.records.Broken

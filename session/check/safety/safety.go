@@ -5,6 +5,7 @@ package safety
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
-// What is beyond these is not looked at, and nothing says so.
+// What is beyond these is not looked at, which a finding says of a definition, and a note of results.
 const (
 	maxDepth   = 100       // of one definition or result
 	maxStrings = 20_000    // of one definition or result that are looked at
@@ -89,6 +90,7 @@ type examination struct {
 	r        *check.Recorder
 	foreign  map[string]string // tools of other servers, with the server
 	reported map[string]bool   // findings of what changed, by isNew
+	beyond   bool              // the present definition has more than is looked at, beside texts that are too long by themselves
 	notes    []string          // for people, in the order in which the report has them
 }
 
@@ -138,7 +140,11 @@ func (x *examination) item(k offer.Kind, it offer.Item) {
 		return // the list says so
 	}
 	n := 0 // strings so far
+	x.beyond = false
 	x.walk(at, v, nil, "", &n)
+	if x.beyond {
+		x.add("not-looked-at", check.Finding{Place: at, Message: fmt.Sprintf("has more than the %d texts and %d levels that are looked at", maxStrings, maxDepth)})
+	}
 	switch k {
 	case offer.Tools:
 		x.checkHints(at, it)
@@ -155,6 +161,7 @@ func (x *examination) item(k offer.Kind, it offer.Item) {
 // counts the texts of the whole definition.
 func (x *examination) walk(at check.Place, v *schema.Value, path []string, prop string, n *int) {
 	if len(path) > maxDepth || *n > maxStrings {
+		x.beyond = true
 		return
 	}
 	for i, m := range v.Members() {
@@ -188,6 +195,9 @@ func (x *examination) text(s fragment) {
 	if s.text == "" {
 		return
 	}
+	if n := len(s.text); n > maxBytes {
+		x.add("not-looked-at", check.Finding{Place: s.at, Message: fmt.Sprintf("has %d bytes, of which the first %d are looked at", n, maxBytes)})
+	}
 	s.text = text.Cut(s.text, maxBytes)
 	visible := x.checkHidden(s)
 	if s.name {
@@ -201,31 +211,31 @@ func (x *examination) text(s fragment) {
 	if s.key == "pattern" || s.key == "$ref" || s.key == "type" || s.key == "$schema" {
 		return
 	}
-	plain := strings.Join(strings.Fields(visible), " ")
+	l := oneLine(visible)
 	// A short text without blanks gives no order, but in a script from U+2E80 on (Chinese, Japanese), which has none. From 24 characters on it may be base64.
-	if strings.ContainsAny(plain, " <[#") || len(plain) > 24 || strings.ContainsFunc(plain, func(r rune) bool { return r >= 0x2e80 }) {
-		x.orders(s, plain)
+	if strings.ContainsAny(l.plain, " <[#") || len(l.plain) > 24 || strings.ContainsFunc(l.plain, func(r rune) bool { return r >= 0x2e80 }) {
+		x.orders(s, l)
 	}
 }
 
 // orders looks for what tells a model what to do, in the text and in what it reads like otherwise. done is shared: each rule is reported once a text.
-func (x *examination) orders(s fragment, plain string) {
+func (x *examination) orders(s fragment, l line) {
 	done := map[string]bool{}
-	x.ordersOf(s, plain, done, "")
-	for _, other := range decodings(plain) {
-		x.ordersOf(s, other, done, "in disguise, ")
+	x.ordersOf(s, l, done, "")
+	for _, other := range decodings(l.plain) {
+		x.ordersOf(s, line{plain: other}, done, "in disguise, ") // where its lines ended is not known any more
 	}
-	x.foreignTools(s, plain, done)
+	x.foreignTools(s, l.plain, done)
 }
 
 // ordersOf looks for orders in one reading of a text. done has the rules that were reported for it; how goes before the message.
-func (x *examination) ordersOf(s fragment, plain string, done map[string]bool, how string) {
-	low := strings.ToLower(plain)
+func (x *examination) ordersOf(s fragment, l line, done map[string]bool, how string) {
+	plain, low := l.plain, strings.ToLower(l.plain)
 	for _, o := range orders() {
 		if done[o.rule] || !slices.ContainsFunc(o.any, func(w string) bool { return strings.Contains(low, w) }) {
 			continue
 		}
-		m := o.find(plain)
+		m := o.find(l)
 		if m == nil {
 			continue
 		}
