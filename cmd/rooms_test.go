@@ -30,7 +30,7 @@ var sizes = []struct {
 	{"session/client", 2_200},
 	{"session/catalog", 4_340},
 	{"session/traffic", 12_430},
-	{"session/check", 28_310},
+	{"session/check", 28_370},
 	{"session/test", 6_100},
 	{"themes", 420},
 	{"agentsrv", 28_850},
@@ -38,11 +38,11 @@ var sizes = []struct {
 	{"tui", 22_850},
 	{"views", 29_300},
 	{"cmd", 23_550},
-	{"", 238_700},
+	{"", 238_760},
 }
 
 // tests is how many lines all tests have.
-const tests = 142_320
+const tests = 142_380
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

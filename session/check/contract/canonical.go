@@ -1,13 +1,14 @@
 package contract
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf16"
 
@@ -37,16 +38,24 @@ func Canonical(raw []byte) string {
 	return b.String()
 }
 
-// isHash reports whether canonical JSON is a hash instead of a definition, by how Canonical writes one.
-func isHash(canonical string) bool { return strings.HasPrefix(canonical, `{"bytes":`) }
+// hash matches what Canonical writes instead of a definition, and unknown. All of it has to be so: a definition may have a member called bytes.
+var hash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\{"bytes":[0-9]+(?:,"sha256":"[0-9a-f]{64}")?\}$`) })
 
-// value reads JSON whose strings need not be UTF-8; false for what is too large or broken. It is used for what Canonical wrote too, which may be
-// longer than what was sent, since it escapes more.
+// isHash reports whether canonical JSON is a hash instead of a definition, by how Canonical writes one.
+func isHash(canonical string) bool { return hash().MatchString(canonical) }
+
+// value reads JSON whose strings need not be UTF-8; false for what is too large or broken.
 func value(raw []byte) (*schema.Value, bool) {
 	if len(raw) > maxDefinition {
 		return nil, false
 	}
-	v, err := schema.ParseValue(bytes.ToValidUTF8(raw, []byte("\uFFFD")))
+	return canonicalValue(string(raw))
+}
+
+// canonicalValue reads what Canonical wrote, however long: that is a few times as long as what was sent, since it escapes more, and what was too large
+// is a hash by now.
+func canonicalValue(canonical string) (*schema.Value, bool) {
+	v, err := schema.ParseValue([]byte(strings.ToValidUTF8(canonical, "\uFFFD")))
 	return v, err == nil && v.IsSet()
 }
 

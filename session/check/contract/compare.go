@@ -42,7 +42,8 @@ func Compare(before, after *Contract) []Change {
 	return c.sortedChanges()
 }
 
-// unknown stands for a definition that was not kept. It counts as a hash, so that it is neither compared nor the same as another one.
+// unknown stands for a definition that was not kept. It counts as a hash, so that it is not compared. Where neither side was kept nothing is said:
+// nobody knows whether the two are the same.
 const unknown = `{"bytes":0}`
 
 // CompareList lists what changed in a list of definitions by their keys, the worst first. A definition that is not known any more is empty: it is
@@ -155,7 +156,7 @@ func definitions(keys []string, list map[string]string) (out []definition) {
 		return nil
 	}
 	for _, key := range keys {
-		if v, ok := value([]byte(list[key])); ok && !isHash(list[key]) {
+		if v, ok := canonicalValue(list[key]); ok && !isHash(list[key]) {
 			out = append(out, definition{key, v})
 		}
 	}
@@ -165,7 +166,7 @@ func definitions(keys []string, list map[string]string) (out []definition) {
 // findRenamed returns the key of the first added item that may be one that is gone: it takes the same arguments, or says the same. A schema without
 // properties is that of many tools, so that the description counts too. It is a question in a message, and changes no class.
 func findRenamed(k offer.Kind, gone string, added []definition) string {
-	was, ok := value([]byte(gone))
+	was, ok := canonicalValue(gone)
 	if !ok || isHash(gone) {
 		return ""
 	}
@@ -183,8 +184,8 @@ func findRenamed(k offer.Kind, gone string, added []definition) string {
 
 // item compares two definitions of one thing, member by member. A member that has no rule of its own is metadata, whatever it may mean.
 func (c *comparison) item(k offer.Kind, key, before, after string) {
-	was, ok1 := value([]byte(before))
-	is, ok2 := value([]byte(after))
+	was, ok1 := canonicalValue(before)
+	is, ok2 := canonicalValue(after)
 	if !ok1 || !ok2 || isHash(before) || isHash(after) {
 		c.add("unreadable", place(k, key, ""), "changed, and is too large or too broken to be compared", "", "")
 		return
@@ -263,8 +264,8 @@ func (c *comparison) capabilities(before, after string) {
 	if before == after {
 		return
 	}
-	was, _ := value([]byte(cmp.Or(before, "{}")))
-	is, _ := value([]byte(cmp.Or(after, "{}")))
+	was, _ := canonicalValue(cmp.Or(before, "{}"))
+	is, _ := canonicalValue(cmp.Or(after, "{}"))
 	for _, m := range was.Members() {
 		at := check.Place{Kind: check.OfServer, Pointer: "/capabilities/" + jsonrpc.EscapeToken(m.Name)}
 		now := is.Get(m.Name)
@@ -282,8 +283,33 @@ func (c *comparison) capabilities(before, after string) {
 	}
 }
 
-// meta compares _meta of a definition. The page of an app is that of the extension for apps, in either of the two places that it may have.
+// reach is what the page of an app may do beside showing itself, by its _meta: the members of ui.csp with each of their hosts, and ui.permissions.
+// https://github.com/modelcontextprotocol/ext-apps
+func reach(meta *schema.Value) (out []string) {
+	for _, m := range meta.At("ui", "csp").Members() {
+		hosts := []schema.Member{m} // what is not a list clients may take for one host
+		if m.Value.Kind() == schema.Array {
+			hosts = m.Value.Members()
+		}
+		for _, host := range hosts {
+			out = append(out, m.Name+" "+str(host.Value))
+		}
+	}
+	for _, m := range meta.At("ui", "permissions").Members() {
+		out = append(out, m.Name)
+	}
+	return out
+}
+
+// meta compares _meta of a definition. The page of an app is that of the extension for apps, in either of the two places that it may have. What the
+// page may do no longer is metadata.
 func (c *comparison) meta(at check.Place, a, b *schema.Value) {
+	before := reach(a)
+	more := slices.DeleteFunc(reach(b), func(s string) bool { return slices.Contains(before, s) })
+	if len(more) > 0 {
+		ui := check.Place{Kind: at.Kind, Name: at.Name, Pointer: at.Pointer + "/ui"}
+		c.add("app-reaches-out", ui, "the page may now have "+text.Clip(strings.Join(more, ", "), 200), str(a.Get("ui")), str(b.Get("ui")))
+	}
 	page := func(v *schema.Value) string {
 		if uri := v.At("ui", "resourceUri"); uri.IsSet() {
 			return uri.Text()
@@ -292,6 +318,9 @@ func (c *comparison) meta(at check.Place, a, b *schema.Value) {
 	}
 	if page(a) != page(b) {
 		c.add("app-changed", at, textChange("app page", page(a), page(b)), page(a), page(b))
+		return
+	}
+	if len(more) > 0 {
 		return
 	}
 	c.add("metadata", at, schema.Became("_meta", a, b), str(a), str(b))
@@ -316,8 +345,8 @@ func (c *comparison) hints(at check.Place, a, b *schema.Value) {
 		if was == is {
 			continue
 		}
-		if h.name == "destructiveHint" && on(a, known[0]) && on(b, known[0]) {
-			continue // says nothing of a tool that is read-only
+		if (h.name == "destructiveHint" || h.name == "idempotentHint") && on(a, known[0]) && on(b, known[0]) {
+			continue // they say nothing of a tool that is read-only
 		}
 		id := "hint-flipped"
 		switch {

@@ -67,7 +67,7 @@ func TestRules(t *testing.T) {
 	resource := func(members string) string { return `{"uri":"file:///a","name":"a"` + members + `}` }
 	template := func(uri string) string { return `{"uriTemplate":"` + uri + `","name":"t"}` }
 	same := tool("")
-	big := strings.Repeat("x", 300<<10)
+	big, hidden := strings.Repeat("x", 300<<10), strings.Repeat("\u200b", 60<<10)
 	seen := map[string]bool{"not-locked": true, "recorded-calls-refused": true} // TestNotLocked, TestEvidence
 	for _, c := range []struct{ rule, list, before, after, near string }{       // before → after trips, before → near does not
 		{"tool-removed", "tools", same, "", tool(`,"title":"A"`)},
@@ -93,6 +93,21 @@ func TestRules(t *testing.T) {
 		{"hint-relaxed", "tools", tool(``), tool(`,"annotations":{"readOnlyHint":true}`), tool(`,"annotations":{"destructiveHint":true}`)},
 		{"not-idempotent", "tools", tool(`,"annotations":{"idempotentHint":true}`), tool(``), tool(`,"annotations":{"idempotentHint":true,"title":"t"}`)},
 		{"app-changed", "tools", tool(`,"_meta":{"ui":{"resourceUri":"ui://a"}}`), tool(`,"_meta":{"ui":{"resourceUri":"ui://b"}}`), tool(`,"_meta":{"x":1,"ui":{"resourceUri":"ui://a"}}`)},
+		{
+			"app-reaches-out", "resources", resource(`,"_meta":{"ui":{"csp":{"connectDomains":["https://a.example"]}}}`), resource(`,"_meta":{"ui":{"csp":{"connectDomains":["https://b.example","https://a.example"]}}}`),
+			resource(`,"_meta":{"ui":{"csp":{"connectDomains":[]},"domain":"x"}}`),
+		},
+		{"app-reaches-out", "tools", tool(``), tool(`,"_meta":{"ui":{"permissions":{"camera":{}}}}`), tool(`,"_meta":{"ui":{"permissions":{}}}`)},
+		{"app-reaches-out", "tools", tool(`,"_meta":{"ui":{"resourceUri":"ui://a"}}`), tool(`,"_meta":{"ui":{"resourceUri":"ui://b","csp":{"frameDomains":"*"}}}`), tool(`,"_meta":{"ui":{"resourceUri":"ui://b"}}`)},
+		{"metadata", "tools", tool(`,"_meta":{"ui":{"permissions":{"camera":{}}}}`), tool(``), tool(`,"_meta":{"ui":{"permissions":{"camera":{},"microphone":{}}}}`)},
+		// A hint says nothing of a tool that is read-only.
+		{
+			"not-idempotent", "tools", tool(`,"annotations":{"readOnlyHint":true,"idempotentHint":true}`), tool(`,"annotations":{"readOnlyHint":false,"idempotentHint":false}`),
+			tool(`,"annotations":{"readOnlyHint":true,"idempotentHint":false}`),
+		},
+		// What only looks like a hash, and what is longer once it is written so that each character is seen.
+		{"description", "tools", `{"bytes":1,"description":"a","name":"a"}`, `{"bytes":1,"description":"b","name":"a"}`, `{"bytes":2,"description":"a","name":"a"}`},
+		{"description", "tools", `{"name":"a","description":"a` + hidden + `"}`, `{"name":"a","description":"b` + hidden + `"}`, `{"name":"a","title":"b","description":"a` + hidden + `"}`},
 		{"execution-changed", "tools", tool(``), tool(`,"execution":{"taskSupport":"required"}`), tool(`,"icons":[]`)},
 		{"metadata", "tools", tool(``), tool(`,"title":"t"`), tool(`,"description":"t"`)},
 		{"metadata", "tools", tool(`,"annotations":{}`), tool(`,"annotations":{"idempotentHint":true}`), tool(`,"annotations":{"idempotentHint":false}`)},

@@ -104,6 +104,13 @@ func TestEvidenceCounts(t *testing.T) {
 	if got := strings.Join((evidenceTotal{Calls: 1, named: true, Broken: 2}).notes(), "; "); got != "checked 1 recorded calls: 0 would be refused; 2 lines or files could not be read" {
 		t.Error(got)
 	}
+	// Where calls name the server only theirs count, unknown ones too.
+	for i, c := range []struct{ server, name string }{{"s", "a"}, {"own", "gone"}, {"other", "gone"}} {
+		e.call(Recorded{Method: callMethod, Name: c.name, Server: c.server, Arguments: []byte(`{"q":"1","n":1}`), sights: []sight{{uint64(i) + 100, uint64(i) + 100}}})
+	}
+	if total := e.report(check.NewRecorder(section, check.Watch{})); !total.named || total.Unknown != 1 {
+		t.Errorf("%+v", total)
+	}
 	why := e.all.of[callMethod+" a"].reasons["`n` is required"]
 	if why == nil || why.n != 4 || fmt.Sprint(why.examples) != `[{"q":"1"} {"q":"2"} {"q":"3"}]` {
 		t.Errorf("%+v", why)

@@ -32,11 +32,12 @@ type evidence struct {
 
 // tallies are by method and name. once tells the calls that were counted here, which differ: one of two records of a call may name the server.
 type tallies struct {
-	of   map[string]*tally
-	once Once
+	of      map[string]*tally
+	unknown int // calls of what is neither in the server's lists nor in the lock
+	once    Once
 }
 
-// evidenceTotal are the numbers of it: of the calls that name the server if there are any, else of all; Unknown is always of all.
+// evidenceTotal are the numbers of it: of the calls that name the server if there are any, else of all.
 type evidenceTotal struct {
 	Files   int  `json:"files"`
 	Calls   int  `json:"calls"`   // of tools and prompts that the server has or had
@@ -117,20 +118,26 @@ func arguments(k offer.Kind, def string) []byte {
 func (e *evidence) call(c Recorded) {
 	again := e.all.once.Again(&c)
 	key, args := c.Method+" "+clean(c.Name), c.Arguments
+	// Records of one call may have other names for the server: it is one of both kinds once.
+	own := c.Server != "" && (c.Server == e.server || c.Server == e.own) && !e.mine.once.Again(&c)
+	if again && !own {
+		return
+	}
 	t := e.targets[key]
 	if t == nil {
-		if !again && (c.Method == callMethod || c.Method == getMethod) {
-			e.total.Unknown++
+		if c.Method != callMethod && c.Method != getMethod {
+			return
+		}
+		if !again {
+			e.all.unknown++
+		}
+		if own {
+			e.mine.unknown++
 		}
 		return
 	}
 	if args == nil {
 		args = []byte("{}")
-	}
-	// Records of one call may have other names for the server: it is one of both kinds once.
-	own := c.Server != "" && (c.Server == e.server || c.Server == e.own) && !e.mine.once.Again(&c)
-	if again && !own {
-		return
 	}
 	message := t.refuses(args)
 	already := message != "" && t.was != nil && t.now != nil && firstProblem(t.was, args) != ""
@@ -221,12 +228,13 @@ func firstProblem(s *schema.Schema, args []byte) string {
 // report adds the findings, and returns the numbers.
 func (e *evidence) report(r *check.Recorder) evidenceTotal {
 	e.total.Files, e.total.Broken = e.records.Files, e.records.Broken
-	tallies := e.all.of
-	if len(e.mine.of) > 0 {
-		tallies, e.total.named = e.mine.of, true
+	from := &e.all
+	if len(e.mine.of) > 0 || e.mine.unknown > 0 {
+		from, e.total.named = &e.mine, true
 	}
-	for _, key := range slices.Sorted(maps.Keys(tallies)) {
-		y, t := tallies[key], e.targets[key]
+	e.total.Unknown = from.unknown
+	for _, key := range slices.Sorted(maps.Keys(from.of)) {
+		y, t := from.of[key], e.targets[key]
 		e.total.Calls += y.calls
 		e.total.Refused += y.refused
 		e.total.Already += y.already

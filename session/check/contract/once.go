@@ -7,7 +7,7 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
-// maxOnce is how many ways to know a call again are kept, two for a call with a trace; of what is recorded beyond them each record counts.
+// maxOnce is how many ways to know a call again are kept, three for a call with a trace; of what is recorded beyond them each record counts.
 const maxOnce = 500_000
 
 // sight is one record of a call: at is the same for all records of that call at one place, call at all places.
@@ -27,8 +27,12 @@ func sightsOf(e *journal.Entry, file int, params []byte, c *Recorded) []sight {
 	}
 	number := func(n uint64) string { return string(binary.AppendUvarint(nil, n)) }
 	place := e.Hop + " " + number(e.Conn>>32) // the upper half says which process, where a tap joined several
-	frame := hash(e.Method, e.ID, string(params), number(uint64(e.Time.Unix()/60)))
-	out := []sight{{hash(number(frame), place), frame}}
+	// Two clocks in one: a call that is recorded on both sides of a full minute of one is in the same minute of the other, half a minute later.
+	var out []sight
+	for i, half := range []int64{0, 30} {
+		frame := hash(e.Method, e.ID, string(params), number(uint64((e.Time.Unix()+half)/60)), number(uint64(i)))
+		out = append(out, sight{hash(number(frame), place), frame})
+	}
 	if e.Trace != "" {
 		trace := hash(e.Trace, e.Method, c.Name, string(c.Arguments))
 		out = append(out, sight{hash(number(trace), place, number(uint64(file))), trace})

@@ -19,7 +19,7 @@ import (
 type record struct {
 	file, server, hop, trace, query string
 	conn                            uint64
-	id, minute                      int
+	id, minute, second              int
 }
 
 // hops writes what several recorded, each to its file, and returns the files' folder.
@@ -38,7 +38,7 @@ func hops(t *testing.T, all []record) string {
 			meta = fmt.Sprintf(`,"_meta":{"traceparent":"00-%s-00f067aa0ba902b7-01"}`, r.trace)
 		}
 		j.Append(journal.Entry{
-			Time: time.Date(2026, 11, 20, 10, r.minute, 30, 0, time.UTC), Server: r.server, Conn: r.conn, Dir: journal.Out, Kind: journal.Request, Method: "tools/call", ID: fmt.Sprint(r.id), Hop: r.hop,
+			Time: time.Date(2026, 11, 20, 10, r.minute, 30+r.second, 0, time.UTC), Server: r.server, Conn: r.conn, Dir: journal.Out, Kind: journal.Request, Method: "tools/call", ID: fmt.Sprint(r.id), Hop: r.hop,
 		}, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search","arguments":{"query":%q}%s}}`, r.id, r.query, meta))
 	}
 	for _, j := range files {
@@ -90,6 +90,14 @@ func TestEvidenceOfSeveralHops(t *testing.T) {
 		}, 3},
 		{"a wrapped server, without a trace", []record{
 			{file: "a", server: "s", conn: 1, id: 4, query: "x"},
+			{file: "a", server: "s", conn: process + 1, id: 4, hop: "server", query: "x"},
+		}, 1},
+		{"a wrapped server, before and after a full minute", []record{
+			{file: "a", server: "s", conn: 1, id: 4, query: "x", second: 29},
+			{file: "a", server: "s", conn: process + 1, id: 4, hop: "server", query: "x", second: 30},
+		}, 1},
+		{"a wrapped server, before and after half a minute", []record{
+			{file: "a", server: "s", conn: 1, id: 4, query: "x", second: -1},
 			{file: "a", server: "s", conn: process + 1, id: 4, hop: "server", query: "x"},
 		}, 1},
 		{"a wrapped server, hours apart", []record{

@@ -39,19 +39,17 @@ func NewProject(find func() string) *Project {
 	return p
 }
 
-// look takes in what became of the file, and forgets what was read of another state. It reports whether it changed, another place included: each
-// change is told to one caller.
-func (p *Project) look(file string) bool {
+// look takes in what became of the file, and forgets what was read of another state. Another place is a change, too.
+func (p *Project) look(file string) {
 	was := p.last.Load()
 	now := files.StampOf(file)
 	if was == nil {
 		was = &seen{}
 	} else if file == was.file && now.Equal(p.stamp) {
-		return false
+		return
 	}
 	p.stamp, p.lock = now, nil
 	p.last.Store(&seen{file, now.Target() != "", was.rev + 1})
-	return true
 }
 
 // State says without looking again where the lock is, or would be made, whether it was there at the last look, and a number that grows with
@@ -102,18 +100,20 @@ func (p *Project) Accept(o *check.Offer) (taken []string, err error) {
 // Usual times of Follow: the system may not notice changes, and programs write in several steps.
 const followPoll, followSettle = 2 * time.Second, 100 * time.Millisecond
 
-// Follow calls changed after each change of the file that it sees first, until ctx ends: of one that Read or Accept saw before only the number of
-// State tells.
+// Follow calls changed after each change of the file, until ctx ends, also of one that Read or Accept saw first: whoever shows what State says has to
+// look again either way.
 func (p *Project) Follow(ctx context.Context, changed func()) {
 	w := files.NewWatcher(followPoll, followSettle)
 	defer w.Close()
+	_, _, seenRev := p.State()
 	for {
 		file := p.find()
 		p.mu.Lock()
-		other := p.look(file)
+		p.look(file)
 		w.Folder(filepath.Dir(file))
 		p.mu.Unlock()
-		if other {
+		if _, _, rev := p.State(); rev != seenRev {
+			seenRev = rev
 			changed()
 		}
 		select {

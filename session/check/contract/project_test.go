@@ -13,6 +13,34 @@ import (
 	"github.com/mcphud/mcphud/session/test/require"
 )
 
+// Of a change that somebody else saw first, because the file was read, whoever follows is told too.
+func TestFollowAfterRead(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), contract.FileName)
+	var p *contract.Project
+	reads := false
+	p = contract.NewProject(func() string {
+		if reads { // between two looks of Follow
+			reads = false
+			if _, err := p.Read(); err != nil {
+				t.Error(err)
+			}
+		}
+		return file
+	})
+	other := contract.NewProject(func() string { return file })
+	if _, err := other.Accept(&check.Offer{Server: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	reads = true
+	ctx, end := context.WithTimeout(t.Context(), time.Minute) // of a failure alone
+	calls := 0
+	p.Follow(ctx, func() { calls++; end() })
+	if _, there, _ := p.State(); !there || calls != 1 {
+		t.Errorf("there %v, called %d times", there, calls)
+	}
+}
+
 // A lock that another program makes, changes, breaks and removes is noticed, by whoever reads it and by whoever only asks for its state.
 func TestProjectFollowsItsFile(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,7 +26,7 @@ type Recorded struct {
 	Method    string // tools/call, prompts/get or resources/read
 	Name      string // or URI
 	Arguments []byte // nil for none
-	Where     string // it is kept: in a file, and there
+	Where     string // it is kept: in a file, and there the answer, or the request that has none
 	Hidden    bool   // secrets were hidden before it was kept, as the history does
 	// Answer is the result or the error, nil where none is kept. It is read when it is asked for, while Records.Call runs.
 	Answer func() []byte
@@ -108,7 +109,7 @@ func (r *Records) From(ctx context.Context, j *journal.Journal, name string) err
 			r.Broken++
 			return ctx.Err() == nil
 		}
-		c := Recorded{Server: en.Server, Method: en.Method, Name: jsonrpc.GetString(params, "name"), Arguments: jsonrpc.Get(params, "arguments"), Where: fmt.Sprintf("%s, entry %d", name, en.Peer)}
+		c := Recorded{Server: en.Server, Method: en.Method, Name: jsonrpc.GetString(params, "name"), Arguments: jsonrpc.Get(params, "arguments"), Where: fmt.Sprintf("%s, entry %d", name, cmp.Or(en.Peer, en.Seq))}
 		if en.Method == readMethod {
 			c.Name, c.Arguments = jsonrpc.GetString(params, "uri"), nil
 		}

@@ -50,7 +50,7 @@ func TestRecords(t *testing.T) {
 	}
 	want := []string{
 		`files tools/call tool2 {"i":2} true history, call 3 → {"content":[],"n":2}`, `files tools/call tool1 {"i":1} true history, call 2 → {"content":[],"n":1}`, `files tools/call tool0 {"i":0} true history, call 1 → {"content":[],"n":0}`,
-		`s tools/call a {"x":1} false journal.jsonl, entry 2 → {"content":[]}`, `s resources/read x://y  false journal.jsonl, entry 4 → {"code":-32002,"message":"none"}`, `s prompts/get p  false journal.jsonl, entry 0 → `,
+		`s tools/call a {"x":1} false journal.jsonl, entry 2 → {"content":[]}`, `s resources/read x://y  false journal.jsonl, entry 4 → {"code":-32002,"message":"none"}`, `s prompts/get p  false journal.jsonl, entry 5 → `,
 	}
 	var got []string
 	r := &contract.Records{Call: func(c contract.Recorded) {
