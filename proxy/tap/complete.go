@@ -62,15 +62,18 @@ func entries(rec *record, body []byte, cut bool) []full {
 		return batch(e, first, rec.answer)
 	}
 	before := e
-	if e = Classify(e, body, nil, cut, rec.answer); e.Kind == journal.Bad && rec.failed { // the body of an HTTP error
+	if e = Classify(e, body, nil, cut, rec.answer); e.Kind == journal.Bad && rec.failed != "" {
 		e = before
-		e.Kind = journal.HTTP
+		e.Kind, e.Note = journal.HTTP, refusal+rec.failed
 	}
 	if cut {
 		e.Note = note(e.Note, clippedNote(rec))
 	}
 	return []full{finish(e, body, cut)}
 }
+
+// refusal begins the note of the body of an HTTP error, which says that it is not a head.
+const refusal = "body of "
 
 func clippedNote(rec *record) string {
 	why := ""

@@ -85,7 +85,7 @@ func (x *Exchange) Response(status int, h http.Header) {
 	}
 	x.status = status
 	if x.p.Watched() {
-		x.p.Append(x.entry(journal.In, journal.HTTP), mask.Head(fmt.Sprintf("%d %s", status, http.StatusText(status)), h))
+		x.p.Append(x.entry(journal.In, journal.HTTP), mask.Head(statusLine(status), h))
 	}
 	ct := h.Get("Content-Type")
 	if ct != "application/json" && ct != "text/event-stream" { // the common spellings need no parsing
@@ -100,6 +100,9 @@ func (x *Exchange) Response(status int, h http.Header) {
 		x.kind = events
 	}
 }
+
+// statusLine is a status as it is recorded: "404 Not Found".
+func statusLine(status int) string { return fmt.Sprintf("%d %s", status, http.StatusText(status)) }
 
 // Body records the next bytes of the response's body.
 func (x *Exchange) Body(b []byte) {
@@ -168,10 +171,13 @@ func (x *Exchange) flush() {
 	if x.size == 0 {
 		return
 	}
-	rec := record{entry: x.entry(journal.In, 0), sse: x.kind == events, failed: x.status >= http.StatusBadRequest, answer: x.id, size: x.size}
+	rec := record{entry: x.entry(journal.In, 0), sse: x.kind == events, answer: x.id, size: x.size}
+	if x.status >= http.StatusBadRequest {
+		rec.failed = statusLine(x.status)
+	}
 	switch {
-	case x.kind == other && rec.failed:
-		rec.entry.Kind = journal.HTTP
+	case x.kind == other && rec.failed != "":
+		rec.entry.Kind, rec.entry.Note = journal.HTTP, refusal+rec.failed
 	case x.kind == other:
 		rec.entry.Kind, rec.entry.Note = journal.Bad, "not JSON-RPC"
 	}
@@ -200,7 +206,7 @@ func (x *Exchange) Close(err error) {
 	case err != nil && !errors.Is(err, context.Canceled):
 		why = err.Error()
 	case x.status >= 400:
-		why = fmt.Sprintf("%d %s", x.status, http.StatusText(x.status))
+		why = statusLine(x.status)
 	case !x.written && x.id != "" && !x.apart:
 		why = "empty response"
 	default:

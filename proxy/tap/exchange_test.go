@@ -103,6 +103,9 @@ func TestTapOfRefusals(t *testing.T) {
 		if string(ans.head.Kind) != c.want || ans.body != c.body {
 			t.Errorf("%s with %d: %s %q %s", c.body, c.status, ans.head.Kind, ans.head.Note, ans.body)
 		}
+		if note := "body of " + statusLine(c.status); (ans.head.Note == note) != (c.want == "http") { // which says that it is not a head
+			t.Errorf("%s with %d is noted as %q", c.body, c.status, ans.head.Note)
+		}
 		if c.status >= 400 {
 			d.next() // that the request failed
 		}

@@ -29,7 +29,7 @@ type record struct {
 	body   []byte        // the ring's own copy, truncated
 	size   int           // before truncation; 0 is set by push
 	sse    bool          // body is a server-sent event
-	failed bool          // body belongs to an HTTP error
+	failed string        // status of the HTTP error that body belongs to, "" for none
 	answer string        // see Classify
 	spans  spanner       // of the exchange that the record is the last of, or all that there is; nil for none
 }
