@@ -42,7 +42,7 @@ var pairs = map[string]pair{
 		"@ discover\n> {'id':1,'method':'tools/list','params':{META}}\n< {'id':1,'result':{}}\n> {'id':1,'method':'tools/list','params':{META}}",
 	},
 	"id-changed": {"> {'id':1,'method':'ping'}\n< {'id':'1','result':{}}", "> {'id':'ü ✓ /','method':'ping'}\n< {'id':'\\u00fc \\u2713 \\/','result':{}}"},
-	"id-unknown": {"> {'id':1,'method':'ping'}\n< {'id':7,'result':{}}", "< {'id':7,'result':{}}"},
+	"id-unknown": {"@ hello 2025-06-18\n> {'id':1,'method':'ping'}\n< {'id':7,'result':{}}", "< {'id':7,'result':{}}"},
 	"answer-twice": {
 		"> {'id':1,'method':'ping'}\n< {'id':1,'result':{}}\n< {'id':1,'result':{}}",
 		"> {'id':1,'method':'ping'}\n< {'id':1,'result':{}}\n> {'id':2,'method':'ping'}\n< {'id':2,'result':{}}",

@@ -50,14 +50,14 @@ func (f *frame) isNoise() bool {
 
 // checkNoise is about stdio; over HTTP the same is for checkBody.
 func checkNoise(f *frame) string {
-	if !f.isNoise() || f.c.http {
+	if !f.isNoise() || f.c.overHTTP() {
 		return ""
 	}
 	return f.quoteStart()
 }
 
 func checkBody(f *frame) string {
-	if !f.isNoise() || !f.c.http {
+	if !f.isNoise() || !f.c.overHTTP() {
 		return ""
 	}
 	return f.quoteStart()
@@ -186,7 +186,7 @@ func checkReused(f *frame) string {
 		}
 		return ""
 	}
-	if !s.ids.has(hashString(f.ID)) || f.c.initializeSeq == 0 && f.c.http {
+	if !s.ids.has(hashString(f.ID)) || f.c.initializeSeq == 0 && f.c.overHTTP() {
 		return ""
 	}
 	return fmt.Sprintf("/id: %s is that of request %d", text.Clip(f.ID, 40), s.ids.set[hashString(f.ID)])
@@ -194,14 +194,14 @@ func checkReused(f *frame) string {
 
 // otherTypedID returns the pending request whose id equals that of an answer but for its type, 1 for "1"; nil for none.
 func (f *frame) otherTypedID() *request {
-	if f.req != nil || f.ID == "" || f.ID == "null" {
+	pending := f.c.sides[opposite(f.Dir)].pending
+	if f.req != nil || f.ID == "" || f.ID == "null" || f.c.sides[opposite(f.Dir)].lost {
 		return nil
 	}
 	twin := string(jsonrpc.Quote(f.ID))
 	if s, ok := jsonrpc.String([]byte(f.ID)); ok {
 		twin = s
 	}
-	pending := f.c.sides[opposite(f.Dir)].pending
 	if q := pending[twin]; q != nil {
 		return q
 	}
@@ -222,8 +222,8 @@ func checkChangedID(f *frame) string {
 
 func checkUnknownID(f *frame) string {
 	s := &f.c.sides[opposite(f.Dir)]
-	if f.req != nil || f.ID == "" || f.ID == "null" || s.ids.has(hashString(f.ID)) || f.otherTypedID() != nil || len(s.ids.set) == 0 {
-		return "" // of a recording that begins late nobody knows
+	if f.req != nil || f.ID == "" || f.ID == "null" || !f.c.begun || !s.ids.lacks(hashString(f.ID)) || f.otherTypedID() != nil {
+		return ""
 	}
 	return "/id: " + text.Clip(f.ID, 40)
 }
@@ -231,7 +231,7 @@ func checkUnknownID(f *frame) string {
 func checkDuplicateAnswer(f *frame) string {
 	s := &f.c.sides[opposite(f.Dir)]
 	h := hashString(f.ID)
-	if f.req != nil || f.ID == "" || f.ID == "null" || !s.ids.has(h) {
+	if f.req != nil || f.ID == "" || f.ID == "null" || !s.ids.has(h) || s.lost {
 		return ""
 	}
 	return fmt.Sprintf("/id: %s was answered before, request %d", text.Clip(f.ID, 40), s.ids.set[h])

@@ -29,7 +29,7 @@ func checkAccept(f *frame) string {
 		return ""
 	}
 	v := f.head.fields["accept"]
-	if strings.Contains(v, "*/*") {
+	if strings.Contains(v, "*/*") || isHidden(v) {
 		return ""
 	}
 	if !strings.Contains(v, "application/json") || !strings.Contains(v, "text/event-stream") {
@@ -125,10 +125,10 @@ func checkParamHeaders(f *frame) string {
 	return ""
 }
 
-// checkSessionMissing is about GET and DELETE, too (2025-11-25/basic/transports#session-management).
+// checkSessionMissing is about GET and DELETE, too (2025-11-25/basic/transports#session-management), and not about OPTIONS, see checkVerb.
 func checkSessionMissing(f *frame) string {
 	_, sent := f.head.fields["mcp-session-id"]
-	if !f.c.session || sent || f.post.method == "initialize" || f.modern || f.rev == revModern {
+	if !f.c.session || sent || f.head.verb == "OPTIONS" || f.post.method == "initialize" || f.modern || f.rev == revModern {
 		return ""
 	}
 	return "Mcp-Session-Id: missing"
@@ -255,10 +255,15 @@ func checkOrigin(f *frame) string {
 	if t, err := url.Parse(f.post.head.target); err == nil && t.Host != "" {
 		host = t.Host
 	}
-	if host == "" || strings.EqualFold(u.Host, host) {
+	if host == "" || strings.EqualFold(withoutPort(u.Host), withoutPort(host)) {
 		return ""
 	}
 	return fmt.Sprintf("Origin: %s at %s, answered with %d", quote(origin), quote(host), f.head.status)
+}
+
+// withoutPort takes a default port off a host. What scheme a header Host goes with is not known, for there may be a proxy before the server.
+func withoutPort(host string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(host, ":443"), ":80")
 }
 
 // checkErrorStatus is silent where no HTTP response was recorded. -32602 has a status of its own only for a missing _meta (2026-07-28/basic#meta).

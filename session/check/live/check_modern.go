@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
@@ -26,9 +27,11 @@ func checkMeta(f *frame) string {
 	return strings.Join(missing, ", ") + ": missing"
 }
 
-// hasExtension reports whether one side declared an extension.
-func (f *frame) hasExtension(name string) bool {
-	return jsonrpc.Get(f.c.server.caps, "extensions", name) != nil || f.req != nil && jsonrpc.Get(f.req.caps, "extensions", name) != nil
+// mayHaveExtension reports whether one side declared an extension, or what it declared is not known.
+func (f *frame) mayHaveExtension(name string) bool {
+	return slices.ContainsFunc([][]byte{f.c.server.caps, f.req.caps}, func(caps []byte) bool {
+		return caps == nil || jsonrpc.Get(caps, "extensions", name) != nil
+	})
 }
 
 func checkResultType(f *frame) string {
@@ -47,12 +50,12 @@ func checkResultTypeUnknown(f *frame) string {
 	case "", "complete", "input_required":
 		return ""
 	case "task":
-		if f.hasExtension("io.modelcontextprotocol/tasks") {
+		if f.mayHaveExtension("io.modelcontextprotocol/tasks") {
 			return ""
 		}
 		return "/result/resultType: \"task\", without the extension io.modelcontextprotocol/tasks"
 	default:
-		if has(f.c.server.caps, "extensions") {
+		if caps := f.c.server.caps; caps == nil || has(caps, "extensions") {
 			return ""
 		}
 		return "/result/resultType: " + quote(kind)
@@ -116,12 +119,12 @@ func checkRoundsSecret(f *frame) (evidence string) {
 	return evidence
 }
 
-// checkState looks at all connections of a server, as no request depends on its connection (2026-07-28/basic#statelessness). As long as no state
-// was given, the recording may have begun after it.
+// checkState looks at all connections of a server, as no request depends on its connection (2026-07-28/basic#statelessness). Where that of the request
+// began before the recording, so may have what gave the state.
 func checkState(f *frame) string {
 	raw := jsonrpc.Get(f.env.Params, "requestState")
 	s := &f.c.server.states
-	if !f.modern || raw == nil || len(s.ring) == 0 || s.has(hash(raw)) {
+	if !f.modern || raw == nil || len(s.ring) == 0 || !s.lacks(hash(raw)) || !f.c.begun {
 		return ""
 	}
 	return "/params/requestState is none that the server gave"

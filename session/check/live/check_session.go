@@ -29,16 +29,17 @@ func (f *frame) isLegacy() bool { return !f.modern && f.rev != revModern }
 // checkEarly blames what came first. HTTP is left out: each initialize without a session id begins a session there, so that what came before may
 // be of another one (2025-11-25/basic/transports#session-management).
 func checkEarly(f *frame) string {
-	if f.Method != "initialize" || len(f.c.beforeInitialize) == 0 || f.c.http {
+	first := f.c.beforeInitialize
+	if f.Method != "initialize" || first == nil || f.c.overHTTP() {
 		return ""
 	}
-	f.at = f.c.beforeInitialize[0]
+	f.at, f.about = first.seq, first.method
 	return fmt.Sprintf("initialize came later, in frame %d", f.Seq)
 }
 
 // checkTwice leaves HTTP out for the same reason.
 func checkTwice(f *frame) string {
-	if f.Method != "initialize" || !f.c.initialized || f.c.sessionExpired || f.c.http {
+	if f.Method != "initialize" || !f.c.initialized || f.c.sessionExpired || f.c.overHTTP() {
 		return ""
 	}
 	return fmt.Sprintf("the session began with frame %d", f.c.initializeSeq)
@@ -161,7 +162,7 @@ func checkUnknownMethod(f *frame) string {
 		return ""
 	}
 	here, across, elsewhere := f.whereDefined()
-	if here || across || elsewhere || has(f.c.caps[journal.In], "extensions") || !f.c.first("method "+f.Method) {
+	if caps := f.c.caps[journal.In]; here || across || elsewhere || caps == nil || has(caps, "extensions") || !f.c.first("method "+f.Method) {
 		return ""
 	}
 	return text.Clip(f.Method, 60)
@@ -252,6 +253,9 @@ func checkLevel(f *frame) string {
 	}
 	least := f.c.level
 	if f.rev == revModern {
+		if !f.knowsRequests() {
+			return ""
+		}
 		least = len(levels)
 		for _, q := range f.c.sides[journal.Out].pending {
 			if i := slices.Index(levels, q.level); i >= 0 {
@@ -269,8 +273,11 @@ func checkLevel(f *frame) string {
 	return fmt.Sprintf("/params/level: %s, where %s is the least", level, levels[least])
 }
 
+// knowsRequests reports whether all requests are known that a message of the server's may belong to.
+func (f *frame) knowsRequests() bool { return f.c.begun && !f.c.sides[journal.Out].lost }
+
 func checkUninvitedLog(f *frame) string {
-	if f.toServer() || f.Method != "notifications/message" || f.rev != revModern {
+	if f.toServer() || f.Method != "notifications/message" || f.rev != revModern || !f.knowsRequests() {
 		return ""
 	}
 	for _, q := range f.c.sides[journal.Out].pending {
@@ -334,11 +341,8 @@ func checkCancelInitialize(f *frame) string {
 // What servers of the modern era cancel is for checkServerCancels.
 func checkCancelUnknown(f *frame) string {
 	id := idOf(f.env.Params, "requestId")
-	if f.Method != "notifications/cancelled" || id == "" || f.c.sides[f.Dir].ids.has(hashString(id)) || f.rev == revModern && !f.toServer() {
+	if f.Method != "notifications/cancelled" || id == "" || !f.c.begun || !f.c.sides[f.Dir].ids.lacks(hashString(id)) || f.rev == revModern && !f.toServer() {
 		return ""
-	}
-	if f.c.initializeSeq == 0 && !f.c.modern {
-		return "" // a recording that begins late
 	}
 	return "/params/requestId: " + text.Clip(id, 40)
 }
@@ -346,7 +350,7 @@ func checkCancelUnknown(f *frame) string {
 // checkServerCancels allows what ends a stream of subscriptions/listen (2026-07-28/basic/patterns/cancellation#behavior-requirements).
 func checkServerCancels(f *frame) string {
 	id := idOf(f.env.Params, "requestId")
-	if f.toServer() || f.Method != "notifications/cancelled" || f.c.listens[id] != nil {
+	if f.toServer() || f.Method != "notifications/cancelled" || f.c.listens[id] != nil || f.c.lostListens || !f.c.begun {
 		return ""
 	}
 	return "/params/requestId: " + text.Clip(id, 40)
@@ -366,14 +370,13 @@ func checkPing(f *frame) string {
 	return odd
 }
 
-// checkToken is silent as long as no request of the other side was recorded, which would have given the token.
 func checkToken(f *frame) string {
 	token := idOf(f.env.Params, "progressToken")
 	if f.Method != "notifications/progress" || token == "" || len(token) > maxToken {
 		return ""
 	}
 	s := &f.c.sides[opposite(f.Dir)]
-	if s.tokens[token] != nil || s.doneTokens.has(hashString(token)) || len(s.ids.set) == 0 {
+	if s.tokens[token] != nil || !s.doneTokens.lacks(hashString(token)) || !s.freeTokens.lacks(hashString(token)) || s.lost || !f.c.begun {
 		return ""
 	}
 	return "/params/progressToken: " + text.Clip(token, 60)
@@ -382,7 +385,7 @@ func checkToken(f *frame) string {
 func checkAfter(f *frame) string {
 	token := idOf(f.env.Params, "progressToken")
 	s := &f.c.sides[opposite(f.Dir)]
-	if f.Method != "notifications/progress" || token == "" || s.tokens[token] != nil || !s.doneTokens.has(hashString(token)) {
+	if f.Method != "notifications/progress" || token == "" || s.tokens[token] != nil || !s.doneTokens.has(hashString(token)) || !s.freeTokens.lacks(hashString(token)) || s.lost {
 		return ""
 	}
 	return fmt.Sprintf("/params/progressToken: %s, of request %d", text.Clip(token, 60), s.doneTokens.set[hashString(token)])
@@ -405,20 +408,18 @@ func checkTokenReused(f *frame) string {
 	return "/params/_meta/progressToken: " + text.Clip(f.req.token, 60)
 }
 
-// checkCursorLoop finds a next page that is this one, or one that was asked for since the first.
 func checkCursorLoop(f *frame) string {
 	raw := jsonrpc.Get(f.env.Result, "nextCursor")
 	if f.req == nil || !f.req.paged || raw == nil {
 		return ""
 	}
-	h := hash(raw)
-	if w := f.c.sides[opposite(f.Dir)].pagings[f.Method]; h == f.req.cursor || w != nil && w.used[h] {
+	if w := f.c.sides[opposite(f.Dir)].pagings[f.Method]; w != nil && w.follow(f.req.cursor, hash(raw)) {
 		return "/result/nextCursor: " + text.Clip(string(raw), 60)
 	}
 	return ""
 }
 
-// checkCursor does not judge the first list of a method, which may be the second page where the recording begins late, nor HTTP in the modern era:
+// checkCursor does not judge the first list of a method, nor HTTP in the modern era:
 // without sessions, another connection may have got the cursor (2026-07-28/basic#statelessness). Before, cursors are of one session
 // (2025-11-25/server/utilities/pagination#implementation-guidelines).
 func checkCursor(f *frame) string {
@@ -427,7 +428,7 @@ func checkCursor(f *frame) string {
 		return ""
 	}
 	w := f.c.sides[f.Dir].pagings[f.Method]
-	if w == nil || w.given.has(q.cursor) || len(w.given.ring) == 0 && !q.modern && f.c.initializeSeq == 0 || f.c.http && q.modern {
+	if w == nil || !w.given.lacks(q.cursor) || !f.c.begun || f.c.http && q.modern {
 		return ""
 	}
 	return "/params/cursor: " + text.Clip(string(jsonrpc.Get(f.env.Params, "cursor")), 60)

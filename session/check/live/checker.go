@@ -48,6 +48,7 @@ func NewChecker(report func(Finding)) *Checker {
 type frame struct {
 	*journal.Entry
 	at     uint64 // Seq of the entry to blame
+	about  string // method that this is about
 	body   []byte // of the caller, who may use it again after Add; nil where it is not to be had
 	env    jsonrpc.Envelope
 	err    error // of reading the envelope
@@ -106,9 +107,17 @@ func (ck *Checker) Add(e *journal.Entry, body []byte) {
 		case strings.HasPrefix(e.Note, batchOf):
 			f.rev = c.rev
 			ck.run(&f, onBad)
+		case e.ID != "" && (e.Status == journal.Cancelled || e.Note == clientLeft):
+			if q := c.sides[e.Dir].pending[e.ID]; q != nil { // nobody waits for the answer
+				q.done = true
+				c.sides[e.Dir].free(q.token)
+			}
 		}
 	}
 }
+
+// clientLeft is what a router notes about a request whose client ended the exchange.
+const clientLeft = "client disconnected"
 
 // firstConnect is the note of a session about its first connection: in a file to which several runs were appended, another run.
 const firstConnect = "Disconnected → Connecting"
@@ -146,10 +155,10 @@ func (ck *Checker) run(f *frame, on when) {
 			if !r.In(f.rev) {
 				continue
 			}
-			f.at = f.Seq // the check before may have blamed another entry
+			f.at, f.about = f.Seq, f.Method // the check before may have blamed another entry
 			if evidence := r.check(f); evidence != "" {
 				ck.report(Finding{
-					Rule: r.Rule, Seq: f.at, Server: f.Server, Conn: f.Conn, By: blamedParty(r.By, f.Dir), Method: f.Method, Revision: f.rev, Evidence: evidence,
+					Rule: r.Rule, Seq: f.at, Server: f.Server, Conn: f.Conn, By: blamedParty(r.By, f.Dir), Method: f.about, Revision: f.rev, Evidence: evidence,
 				})
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/mcphud/mcphud/session/base/text"
@@ -177,6 +178,7 @@ func (d *definitions) validate(doc *document, name string, value []byte, at stri
 	if unchecked != "" {
 		return "", false
 	}
+	problems = slices.DeleteFunc(problems, func(p schema.Problem) bool { return doc.hasOwnRule(name, at, p) })
 	v := describe(at, problems)
 	d.verdicts[h] = v
 	return v, true
@@ -187,7 +189,7 @@ func describe(at string, problems []schema.Problem) string {
 	var b strings.Builder
 	n := 0
 	for _, p := range problems {
-		if hasOwnRule(p) || p.Keyword == "" && p.Pointer == "" { // it is valid JSON, if too deep for the validator
+		if p.Keyword == "" && p.Pointer == "" { // it is valid JSON, if too deep for the validator
 			continue
 		}
 		if n++; n > 3 {
@@ -204,12 +206,15 @@ func describe(at string, problems []schema.Problem) string {
 	return b.String()
 }
 
-// hasOwnRule reports whether a problem is one that a rule with a better text finds: meta-missing or result-type.
-func hasOwnRule(p schema.Problem) bool {
-	for _, name := range []string{"/_meta/" + schema.Pointer(metaVersion)[1:], "/_meta/" + schema.Pointer(metaCapabilities)[1:], "/params/_meta", "/resultType", "/params"} {
-		if p.Keyword == "required" && strings.HasSuffix(p.Pointer, name) {
-			return true
-		}
+// hasOwnRule reports whether a problem of a definition is one that a rule of the modern era with a better text finds: meta-missing, which is about
+// requests, or result-type.
+func (doc *document) hasOwnRule(name, at string, p schema.Problem) bool {
+	if doc.revision != revModern || p.Keyword != "required" || strings.HasSuffix(name, "Notification") {
+		return false
+	}
+	switch at + p.Pointer {
+	case "/params", "/params/_meta", "/params/_meta" + schema.Pointer(metaVersion), "/params/_meta" + schema.Pointer(metaCapabilities), "/result/resultType":
+		return true
 	}
 	return false
 }

@@ -11,13 +11,21 @@ import (
 func (ck *Checker) checkHead(f *frame) {
 	c := f.c
 	switch {
-	case strings.HasPrefix(f.Note, "event "):
-		c.sse = true // noted by sessions over HTTP+SSE alone: the event endpoint (2024-11-05/basic/transports#http-with-sse)
+	// Of HTTP+SSE alone (2024-11-05/basic/transports#http-with-sse), as routers and sessions note it.
+	case f.Note == "endpoint", strings.HasPrefix(f.Note, "event endpoint"):
+		if c.sse { // the stream of another client, or of the same one once more
+			c.mixClients()
+		}
+		c.sse = true
 		return
-	case !f.whole || strings.HasPrefix(f.Note, "body of "):
+	case !f.whole || strings.HasPrefix(f.Note, "event ") || strings.HasPrefix(f.Note, "body of "):
 		return
 	}
-	f.head = parseHead(f.body)
+	head, ok := parseHead(f.body)
+	if request := f.Dir == journal.Out; !ok && !(request && head.cut) || (head.status > 0) == request {
+		return // the body of an HTTP error: routers did not always say so
+	}
+	f.head = head
 	c.http = true
 	// The handshake may be before the recording, or another connection: a router records a request without a session id as one of its own.
 	if v := knownRevision(f.head.fields["mcp-protocol-version"]); v != "" && c.rev == "" {
@@ -30,6 +38,7 @@ func (ck *Checker) checkHead(f *frame) {
 	p := &post{seq: f.Seq, head: f.head}
 	if len(c.posts) >= maxPosts {
 		clear(c.posts)
+		c.lostPosts = true
 	}
 	c.posts[f.Seq] = p
 	switch {
@@ -60,26 +69,41 @@ func (ck *Checker) checkPost(f *frame, p *post, m message) {
 	e := *f.Entry
 	e.Seq, e.Kind, e.Method = p.seq, journal.HTTP, m.method
 	g := frame{Entry: &e, c: f.c, ck: ck, rev: m.rev, modern: m.modern, post: p, head: p.head, whole: true}
-	ck.run(&g, onPost)
+	if !p.head.cut {
+		ck.run(&g, onPost)
+	}
+}
+
+// takeAnswered takes the HTTP request that a response answers which names none. It is nil where several wait: which of them it is nobody knows then,
+// nor which of them wait on.
+func (c *conn) takeAnswered() (of *post) {
+	for _, p := range c.posts {
+		p.unclear = p.unclear || len(c.posts) > 1
+		of = p
+	}
+	if of == nil {
+		return nil
+	}
+	delete(c.posts, of.seq)
+	if of.unclear || c.lostPosts {
+		return nil
+	}
+	return of
 }
 
 // checkStatus checks the head of an HTTP response with the request that it answers.
 func (ck *Checker) checkStatus(f *frame) {
 	c := f.c
 	p := c.posts[f.Peer]
-	if p == nil && f.Peer == 0 && len(c.posts) == 1 { // of several at once nobody knows which it answers
-		for _, p = range c.posts {
-		}
+	delete(c.posts, f.Peer)
+	if f.Peer == 0 {
+		p = c.takeAnswered()
 	}
 	f.rev = c.revisionOf(f.Dir)
 	f.modern = f.rev == revModern
 	if p == nil {
-		if f.Peer == 0 {
-			clear(c.posts)
-		}
 		return
 	}
-	delete(c.posts, p.seq)
 	f.post = p
 	if p.known {
 		f.rev, f.modern = p.rev, p.modern

@@ -3,6 +3,7 @@ package live
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/check/rules"
@@ -37,6 +38,13 @@ func (ck *Checker) checkMessage(f *frame) {
 	if !f.whole {
 		ck.Unchecked++
 	}
+	f.completeNames()
+	c := f.c
+	if f.Kind == journal.Request && f.Dir == journal.Out {
+		// Over HTTP, initialize may begin another session on the same connection.
+		c.begun = c.begun || f.Method == "initialize" && !(c.overHTTP() && c.hasMessages) || f.Method == "server/discover" && !c.hasMessages
+	}
+	c.hasMessages = c.hasMessages || f.Dir == journal.Out || f.Kind != journal.Notification
 	switch f.Kind {
 	case journal.Request:
 		ck.checkRequest(f)
@@ -49,6 +57,29 @@ func (ck *Checker) checkMessage(f *frame) {
 		ck.matchHead(f)
 	}
 }
+
+// completeNames replaces names of which the journal has only the beginning, see [journal.Entry], by whole ones. An id that is too long to be kept becomes a
+// shorter one that no other has. Where the frame was cut off, or a name is too long, there is none.
+func (f *frame) completeNames() {
+	if max(len(f.ID), len(f.Tool)) < maxName {
+		return
+	}
+	own := *f.Entry
+	f.Entry = &own
+	own.ID = keyOf(string(f.env.ID))
+	if !f.whole && len(own.ID) >= maxName {
+		own.ID = ""
+	}
+	if f.Method == "tools/call" && len(own.Tool) >= maxName {
+		own.Tool = stringAt(f.env.Params, "name")
+		if len(own.Tool) > maxKept {
+			own.Tool = "" // learnTools leaves such a tool out
+		}
+	}
+}
+
+// maxName is where a name may be clipped, in bytes.
+const maxName = 500
 
 // checkRequest checks a request, and keeps it as pending until its answer or the end of the connection.
 func (ck *Checker) checkRequest(f *frame) {
@@ -95,11 +126,11 @@ func (ck *Checker) checkRequest(f *frame) {
 		c.initializeSeq, c.beforeInitialize, c.sessionExpired, c.session, c.rev = f.Seq, nil, false, false, q.rev
 		c.caps[journal.Out] = cloneSmall(jsonrpc.Get(f.env.Params, "capabilities"))
 	case f.Method == "subscriptions/listen":
-		if len(c.listens) < maxRecent {
+		if c.lostListens = c.lostListens || len(c.listens) >= maxRecent; !c.lostListens {
 			c.listens[f.ID] = &listen{}
 		}
-	case c.initializeSeq == 0 && !q.modern && f.Method != "ping" && len(c.beforeInitialize) == 0:
-		c.beforeInitialize = append(c.beforeInitialize, f.Seq) // ping, and what asks for the era, may come before
+	case c.initializeSeq == 0 && !q.modern && f.Method != "ping" && c.beforeInitialize == nil:
+		c.beforeInitialize = q // ping, and what asks for the era, may come before
 	case f.Method == "resources/subscribe":
 		c.subscribed.add(hash(jsonrpc.Get(f.env.Params, "uri")), f.Seq) // whatever the answer is
 	}
@@ -158,7 +189,10 @@ func (ck *Checker) checkNotification(f *frame) {
 	case "notifications/cancelled":
 		if q := c.sides[f.Dir].pending[idOf(f.env.Params, "requestId")]; q != nil { // each side cancels its own
 			q.cancelled = true
+			c.sides[f.Dir].free(q.token)
 		}
+	case "notifications/tasks", "notifications/tasks/status":
+		c.sides[opposite(f.Dir)].endTask(taskOf(f.env.Params))
 	case "notifications/progress":
 		raw := jsonrpc.Get(f.env.Params, "progress")
 		if t := c.sides[opposite(f.Dir)].tokens[idOf(f.env.Params, "progressToken")]; t != nil { // who asked gave the token
@@ -201,7 +235,17 @@ func (ck *Checker) checkAnswer(f *frame) {
 	if q == nil {
 		return
 	}
-	side.finish(q)
+	switch {
+	case strings.HasPrefix(q.method, "tasks/"):
+		side.finish(q, 0)
+		side.endTask(taskOf(f.env.Result))
+	case q.task || q.modern && stringAt(f.env.Result, "resultType") == "task":
+		id, status := taskOf(f.env.Result)
+		side.finish(q, id)
+		side.endTask(id, status)
+	default:
+		side.finish(q, 0)
+	}
 	if failed || f.Dir == journal.Out { // nothing is learned from what a client answers
 		return
 	}

@@ -28,7 +28,7 @@ type probe struct {
 	id string // of a rule of live.yaml
 	on when
 	// check returns the evidence, "" where nothing is wrong. An entry of an unknown revision is checked as well, see
-	// frame.rev; check may set frame.at to the Seq of another entry that is to blame.
+	// frame.rev; check may set frame.at to the Seq of another entry that is to blame, and frame.about to its method.
 	check func(f *frame) string
 }
 

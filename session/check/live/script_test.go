@@ -15,6 +15,7 @@ import (
 //	> MESSAGE        from the client; < MESSAGE from the server
 //	>! BYTES         output that is not a message, likewise
 //	>> POST /mcp Name=value …    head of an HTTP request; << 200 Name=value … of its response
+//	<<body TEXT, of an HTTP error; <<event NAME: DATA and <<endpoint URL, of an event stream as sessions and routers note it
 //	= a note of a change of state
 //	@ hello REVISION SERVER-CAPABILITIES CLIENT-CAPABILITIES    a handshake
 //
@@ -103,6 +104,10 @@ func entry(t testing.TB, mark, rest string) (e journal.Entry, body string) {
 		return e, first + "\n"
 	case "<<event":
 		return journal.Entry{Kind: journal.HTTP, Dir: journal.In, Note: "event " + rest}, rest
+	case "<<endpoint":
+		return journal.Entry{Kind: journal.HTTP, Dir: journal.In, Note: "endpoint"}, rest
+	case "<<body":
+		return journal.Entry{Kind: journal.HTTP, Dir: journal.In}, body
 	}
 	if !strings.Contains(body, `"jsonrpc"`) {
 		body = `{"jsonrpc":"2.0",` + strings.TrimPrefix(body, "{")

@@ -1,6 +1,9 @@
 package live
 
-import "bytes"
+import (
+	"bytes"
+	"math"
+)
 
 // shape is a hash of what the schemas of the protocol look at in a value: the names of members and the kinds of values, of
 // some members the value itself, of numbers whether they are whole, negative, or above one. What members of free-form
@@ -130,7 +133,7 @@ func scalar(b []byte) uint64 {
 	case v > 1:
 		h = mix(h, 2)
 	}
-	if v != float64(int64(v)) {
+	if v != math.Trunc(v) {
 		h = mix(h, 3)
 	}
 	return h

@@ -1,7 +1,9 @@
 package live
 
 import (
+	"fmt"
 	"hash/maphash"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -10,7 +12,7 @@ import (
 )
 
 // Bounds on what is remembered. Beyond maxConns and maxRecent the oldest is forgotten, beyond maxServers and maxPosts all are; beyond the
-// others what is new is not kept.
+// others what is new is not kept. No rule takes what was forgotten, or not kept, for something that was not there.
 const (
 	maxConns   = 4_096    // connections
 	maxServers = 1_024    // servers
@@ -24,6 +26,7 @@ const (
 	maxSaid    = 1_000    // what is reported once
 	maxPosts   = 256      // HTTP requests without a response, per connection
 	maxHead    = 64 << 10 // bytes of an HTTP head
+	maxFields  = 100      // fields of it that a rule looks at
 )
 
 // seed makes hashes differ from process to process: none is kept in a file. Two texts of one hash count as the same.
@@ -35,7 +38,15 @@ func unquote(raw []byte) string              { s, _ := jsonrpc.String(raw); retu
 func stringAt(b []byte, at ...string) string { return unquote(jsonrpc.Get(b, at...)) }
 
 // idOf is an id or a progress token in b, as a key.
-func idOf(b []byte, at ...string) string { return jsonrpc.IDKey(string(jsonrpc.Get(b, at...))) }
+func idOf(b []byte, at ...string) string { return keyOf(string(jsonrpc.Get(b, at...))) }
+
+// keyOf is an id as a key: of bounded size, and in one spelling.
+func keyOf(id string) string {
+	if id = jsonrpc.IDKey(id); len(id) < maxName {
+		return id
+	}
+	return fmt.Sprintf("%s…%x", strings.ToValidUTF8(id[:maxName], ""), hashString(id))
+}
 
 // recent remembers the newest maxRecent of many values, by their hashes. To add one again does not make it newer.
 type recent struct {
@@ -45,6 +56,9 @@ type recent struct {
 }
 
 func (r *recent) has(h uint64) bool { _, ok := r.set[h]; return ok }
+
+// lacks reports whether a value was certainly not added: where some may be forgotten, nobody knows.
+func (r *recent) lacks(h uint64) bool { return len(r.ring) < maxRecent && !r.has(h) }
 
 func (r *recent) add(h, value uint64) {
 	if r.set == nil {
@@ -86,6 +100,8 @@ type conn struct {
 	used             uint64             // Seq of the newest entry
 	rev              string             // as negotiated, or as the headers say; "" if unknown
 	initializeSeq    uint64             // Seq of the newest initialize, 0 for none: the recording begins later, or the era has none
+	begun            bool               // the recording has its beginning: what is not in it was not said
+	hasMessages      bool               // it has messages that are not the server's notifications
 	initialized      bool               // it was answered with a result
 	ready            bool               // notifications/initialized was sent
 	modern           bool               // a request was answered in the modern era
@@ -96,10 +112,12 @@ type conn struct {
 	caps             [3][]byte          // capabilities by the direction of who has them: Out is the client; nil if unknown: then a missing one is not reported
 	sides            [3]side            // by direction of requests
 	latestCaps       []byte             // clientCapabilities of the newest request of the modern era
-	beforeInitialize []uint64           // Seq of the first request before initialize, which alone is blamed
+	beforeInitialize *request           // the first request before initialize, which alone is blamed; nil for none
 	subscribed       recent             // that the client asked to subscribe to; it does not shrink
 	listens          map[string]*listen // by the id of their request, also those that are over
+	lostListens      bool               // there were more of them
 	posts            map[uint64]*post   // by the Seq of their head
+	lostPosts        bool               // more were without a response than are kept
 	pendingHead      *post              // a head whose message follows
 	awaitingHead     []message          // messages to the server of which the head did not come yet
 	reported         map[string]bool    // what is reported once
@@ -115,9 +133,13 @@ type connKey struct {
 // side has the requests of one connection that go in one direction.
 type side struct {
 	pending    map[string]*request // by id
+	lost       bool                // there were more requests, or tokens, than are kept
+	mixed      bool                // of several clients, which may use the same ids: none is kept
 	ids        recent              // used, with the Seq of the newest request that has it
 	tokens     map[string]*token   // in use
 	doneTokens recent              // progress tokens whose request was answered
+	freeTokens recent              // those of cancelled requests and of tasks that are over: a report may have crossed with the end
+	tasks      map[uint64]string   // progress tokens of tasks that are not known to be over, by the hash of the task's id
 	pagings    map[string]*paging  // by method
 }
 
@@ -136,7 +158,7 @@ type request struct {
 	paged       bool   // its method lists in pages
 	task        bool   // it asks for a task, as 2025-11-25 has them
 	cancelled   bool   // by who sent it
-	done        bool   // its connection ended
+	done        bool   // its connection ended, or nobody waits any more
 	status      int    // of the HTTP response, 0 if unknown
 	logLevel    int    // level of logging/setLevel
 	withoutMeta bool   // without the _meta that the era demands
@@ -148,10 +170,32 @@ type token struct {
 	started bool    // there was one
 }
 
-// paging is one pass over the pages of a list: the cursors that were sent, and those that the server gave.
+// paging is what is known of the pages of a list.
 type paging struct {
-	used  map[uint64]bool // hashes, since the first page was asked for
-	given recent          // of all passes
+	given  recent // hashes of the cursors that the server gave
+	places recent // of these and of those that were sent: where their pages are, see follow
+	passes uint64
+}
+
+// follow notes that a page names the next one, by the hashes of the cursors of both, 0 for the first page. It reports whether that page was before it
+// in the same pass over the list: the cursors lead in a loop. Each first page begins a pass, and several may go on at once: a page belongs to the
+// pass that named it last.
+func (w *paging) follow(page, next uint64) (loops bool) {
+	const pass = 32 // bits of the place in it
+	at, known := w.places.set[page]
+	if page == 0 || !known {
+		w.passes++
+		at = w.passes << pass
+		if page != 0 {
+			w.places.add(page, at)
+		}
+	}
+	before, known := w.places.set[next]
+	if next == page || known && before>>pass == at>>pass && before <= at {
+		return true
+	}
+	w.places.add(next, at+1)
+	return false
 }
 
 // listen is a stream of subscriptions/listen; acked is whether it was acknowledged.
@@ -173,12 +217,16 @@ type post struct {
 	seq  uint64
 	head head
 	message
-	known bool // the message is
+	known   bool // the message is
+	unclear bool // its response cannot be told from that of another
 }
 
 func newConn(k connKey, s *server) *conn {
 	return &conn{key: k, server: s, level: -1, listens: map[string]*listen{}, posts: map[uint64]*post{}, reported: map[string]bool{}}
 }
+
+// overHTTP reports whether the transport is one of HTTP, as far as is known.
+func (c *conn) overHTTP() bool { return c.http || c.sse }
 
 // revisionOf is the revision by which one side's messages are judged. That of the other era, which a client only asked for, is not that of a
 // server until it has answered in it.
@@ -215,6 +263,9 @@ func (s *side) start(q *request) {
 	if s.pending == nil {
 		s.pending, s.tokens, s.pagings = map[string]*request{}, map[string]*token{}, map[string]*paging{}
 	}
+	if s.lost = s.lost || q.id == "" || s.mixed || len(s.pending) >= maxPending || len(s.tokens) >= maxPending; q.id == "" || s.mixed {
+		return
+	}
 	if len(s.pending) < maxPending {
 		s.pending[q.id] = q
 	}
@@ -225,27 +276,69 @@ func (s *side) start(q *request) {
 	if !q.paged {
 		return
 	}
-	w := s.pagings[q.method]
-	if q.cursor == 0 || w == nil {
-		if w == nil {
-			w = &paging{}
-			s.pagings[q.method] = w
-		}
-		w.used = map[uint64]bool{}
+	if s.pagings[q.method] == nil {
+		s.pagings[q.method] = &paging{}
 	}
-	if q.cursor != 0 && len(w.used) < maxRecent {
-		w.used[q.cursor] = true
+}
+
+// mixClients tells that several clients speak on the connection, as one that a proxy records: which answer is for which of them nobody knows.
+func (c *conn) mixClients() {
+	c.begun, c.hasMessages, c.ready = false, true, true
+	for d := range c.sides {
+		c.sides[d] = side{mixed: true, lost: true}
 	}
 }
 
 // finish drops a request that was answered, and its progress token. That of a task is valid for longer, until the task ends
-// (2025-11-25/basic/utilities/progress#behavior-requirements).
-func (s *side) finish(q *request) {
+// (2025-11-25/basic/utilities/progress#behavior-requirements). task is the hash of the task's id, 0 where the answer makes none.
+func (s *side) finish(q *request, task uint64) {
 	delete(s.pending, q.id)
-	if q.token != "" && !q.task {
+	switch {
+	case q.token == "" || s.tokens[q.token] == nil:
+	case task == 0:
 		delete(s.tokens, q.token)
 		s.doneTokens.add(hashString(q.token), q.seq)
+	case len(s.tasks) >= maxPending:
+		s.lost = true
+		s.free(q.token)
+	default:
+		if s.tasks == nil {
+			s.tasks = map[uint64]string{}
+		}
+		s.tasks[task] = q.token
 	}
+}
+
+// free ends a progress token that reports may still come for: nobody says whether these are late.
+func (s *side) free(token string) {
+	if s.tokens[token] != nil {
+		delete(s.tokens, token)
+		s.freeTokens.add(hashString(token), 0)
+	}
+}
+
+// endTask frees the progress token of a task that is over.
+func (s *side) endTask(id uint64, status string) {
+	switch status {
+	case "completed", "failed", "cancelled":
+		s.free(s.tasks[id])
+		delete(s.tasks, id)
+	}
+}
+
+// taskOf is the hash of the id of the task that a result makes or tells about, 0 for none, and what it says of its state. The result of the task
+// itself says that it is over (2025-11-25/basic/utilities/tasks#related-task-metadata).
+func taskOf(of []byte) (id uint64, status string) {
+	if inner := jsonrpc.Get(of, "task"); inner != nil {
+		of = inner
+	}
+	if raw := jsonrpc.Get(of, "taskId"); raw != nil {
+		return hash(raw), stringAt(of, "status")
+	}
+	if raw := jsonrpc.Get(of, "_meta", "io.modelcontextprotocol/related-task", "taskId"); raw != nil {
+		return hash(raw), "completed"
+	}
+	return 0, ""
 }
 
 // head is the first line and the fields of an HTTP message.
@@ -253,19 +346,24 @@ type head struct {
 	verb, target string            // of a request
 	status       int               // of a response
 	fields       map[string]string // by name in lower case
+	cut          bool              // not all of it was read: no field is known to be missing
 }
 
-// parseHead reads the head of a request (POST /mcp HTTP/1.1), or of a response as a session (HTTP/1.1 200 OK) or a router (200 OK) records it.
-func parseHead(b []byte) (h head) {
+// parseHead reads the head of a request (POST /mcp HTTP/1.1), or of a response as a session (HTTP/1.1 200 OK) or a router (200 OK) records it. ok is
+// false for anything else, such as the text "404 page not found".
+func parseHead(b []byte) (h head, ok bool) {
+	h.cut = len(b) > maxHead
 	first, rest, _ := strings.Cut(string(b[:min(len(b), maxHead)]), "\n")
 	words := strings.Fields(first)
 	switch {
-	case len(words) == 0:
-		return h
-	case strings.HasPrefix(words[0], "HTTP/") && len(words) > 1:
-		h.status = number(words[1])
+	case len(words) < 1:
+		return h, false
+	case strings.HasPrefix(words[0], "HTTP/"):
+		h.status = number(append(words, "")[1])
 	case number(words[0]) > 0:
-		h.status = number(words[0])
+		if said := strings.Join(words[1:], " "); said == "" || said == http.StatusText(number(words[0])) {
+			h.status = number(words[0])
+		}
 	case len(words) > 1:
 		h.verb, h.target = strings.Clone(words[0]), cloneText(words[1])
 	}
@@ -273,15 +371,19 @@ func parseHead(b []byte) (h head) {
 	for line := range strings.SplitSeq(rest, "\n") {
 		name, value, ok := strings.Cut(line, ":")
 		name, value = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
-		if !ok || !isUsedHeader(name) || len(h.fields) >= 100 {
+		if !ok || !isUsedHeader(name) {
 			continue
+		}
+		if len(h.fields) >= maxFields {
+			h.cut = true
+			break
 		}
 		if old, twice := h.fields[name]; twice {
 			value = old + ", " + value // one list (RFC 9110, section 5.3)
 		}
 		h.fields[name] = cloneText(value)
 	}
-	return h
+	return h, h.verb != "" || h.status > 0
 }
 
 // cloneText copies a part of a larger text, so that this is not kept; beyond maxKept bytes it ends in "…", like a text that a recorder cut.

@@ -47,10 +47,10 @@ func (ck *Checker) learnTools(c *conn, q *request, result []byte, whole bool) {
 			}
 			return true
 		})
-		n := len(t.input) + len(t.output)
-		if err != nil || len(s.tools) >= maxTools || s.bytes+n > maxSchemas || ck.schemas+n > maxAll {
+		n := len(name) + len(t.input) + len(t.output)
+		if err != nil || len(name) > maxKept || len(s.tools) >= maxTools || s.bytes+n > maxSchemas || ck.schemas+n > maxAll {
 			s.allPages = false
-			return err == nil && len(s.tools) < maxTools // one with large schemas is left out, those after it are not
+			return err == nil && len(s.tools) < maxTools // one with large schemas, or a long name, is left out, those after it are not
 		}
 		t.input, t.output = bytes.Clone(t.input), bytes.Clone(t.output) // the body is not kept
 		s.tools[strings.Clone(name)], s.bytes = t, s.bytes+n
@@ -65,7 +65,7 @@ func (ck *Checker) learnTools(c *conn, q *request, result []byte, whole bool) {
 // (2026-07-28/server/tools#capabilities), and what was listed on another connection says nothing about this one.
 func (c *conn) lacksTool(name string) bool {
 	s := c.server
-	return s.complete && s.listedOn == c.key.conn && s.tools[name] == nil
+	return s.complete && s.listedOn == c.key.conn && s.tools[name] == nil && name != ""
 }
 
 // argumentsVerdict says how a call's arguments violate the tool's inputSchema.
@@ -94,7 +94,7 @@ func (s *server) verdict(by *schema.Schema, raw []byte, at string) string {
 		return v
 	}
 	problems, _ := by.ValidateJSON(raw)
-	v := describe(at, schema.Certain(problems, raw, mask.Placeholder)) // of a secret that was taken out nobody knows whether it fits
+	v := describe(at, schema.Certain(problems, raw, mask.Unknown)) // of a secret that was taken out nobody knows whether it fits
 	if s.checked == nil || len(s.checked) >= maxChecked {
 		s.checked = map[uint64]string{}
 	}
