@@ -33,6 +33,9 @@ const (
 // errBroken ends the wait for an answer after the server sent something that is none.
 var errBroken = errors.New("the server sent something else")
 
+// errNotSent is why there was no call: see target.request.
+var errNotSent = errors.New("the template cannot be expanded")
+
 // client is a connection of its own to the server, made again where it is lost. It is used by one job at a time; only what mu guards is shared with
 // the goroutine that looks at the wire during a call.
 type client struct {
@@ -157,10 +160,7 @@ func (c *client) drain() []live.Finding {
 // call makes one call. settle waits for what the server sends after the answer. waiting is called when no answer is likely any more, and
 // more than once.
 func (c *client) call(ctx context.Context, t *target, in input, settle bool, waiting func()) (out outcome, err error) {
-	method, params, ok := t.request(in)
-	if !ok {
-		return out, nil // nothing is sent, and nothing is wrong with it
-	}
+	method, params, _ := t.request(in) // run.call has looked
 	own, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watched := make(chan []live.Finding)

@@ -148,8 +148,11 @@ func (r *run) connect(ctx context.Context, c *client) (err error) {
 	return err
 }
 
-// call makes a call on c. The outcome is concurrent if other calls were under way at the same server, which may have delayed it.
+// call makes a call on c; the error is errNotSent where there can be none, and nothing else is wrong then. The outcome is concurrent if other calls were under way at the same server, which may have delayed it.
 func (r *run) call(ctx context.Context, c *client, t *target, in input, settle bool) (out outcome, err error) {
+	if !t.canExpand(in) {
+		return out, errNotSent
+	}
 	if err := r.connect(ctx, c); err != nil {
 		return out, err
 	}

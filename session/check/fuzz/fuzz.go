@@ -3,6 +3,7 @@ package fuzz
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -265,6 +266,9 @@ func (r *run) try(ctx context.Context, c *client, t *target, in input) error {
 		return nil
 	}
 	out, err := r.call(ctx, c, t, in, false)
+	if errors.Is(err, errNotSent) {
+		return ctx.Err()
+	}
 	for err == nil && out.isRateLimited() {
 		t.count(in, &out)
 		if t.limited++; t.limited >= maxLimited && t.limited == t.tally.Calls {
@@ -331,9 +335,13 @@ func (r *run) note(o pendingFailure) {
 	if o.h.hasNoAnswer() {
 		key = o.h.rule + "\x00" + o.in.cause // any crash is not the same crash
 	}
-	if !o.t.found[key] && len(o.t.found) <= maxPerTarget {
+	switch {
+	case o.t.found[key]:
+	case len(o.t.found) < maxPerTarget:
 		o.t.found[key] = true
 		r.pending = append(r.pending, o)
+	default:
+		o.t.found[o.h.rule+"\x00"] = true // the rule did not pass
 	}
 }
 

@@ -230,10 +230,10 @@ func parse(raw string) *schema.Value {
 // First returns the first n elements, or all where there are fewer.
 func First[T any](all []T, n int) []T { return all[:min(len(all), n)] }
 
-// Sample returns at most n elements in their order: the first, the last, and random ones between them. n is at least 2.
+// Sample returns at most n elements in their order: the first, the last, and random ones between them.
 func Sample[T any](rng *rand.Rand, all []T, n int) []T {
-	if len(all) <= n {
-		return all
+	if len(all) <= n || n < 2 {
+		return First(all, max(n, 0))
 	}
 	at := rng.Perm(len(all) - 2)[:n-2]
 	for i := range at {

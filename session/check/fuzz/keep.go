@@ -35,6 +35,7 @@ var errLimited = errors.New("calls come too fast for the server")
 // failureFile is a failure as it is kept.
 type failureFile struct {
 	Format    int             `json:"format"`
+	Server    string          `json:"server,omitempty"` // whose folder another server may have, too; "" where none can
 	Rule      string          `json:"rule"`
 	Kind      string          `json:"kind"`
 	Name      string          `json:"name"`
@@ -48,18 +49,24 @@ type failureFile struct {
 
 // keeper writes failures into a folder of the server, readable for the owner only: arguments may come from results.
 type keeper struct {
-	dir  string // "" for nowhere
-	kept int    // in this run
+	dir    string // "" for nowhere
+	server string // "" where no other server has that folder
+	kept   int    // in this run
 }
 
 func newKeeper(folder string, s *check.Subject) *keeper {
 	if folder == "" {
 		return &keeper{}
 	}
-	return &keeper{dir: filepath.Join(folder, fileName(cmp.Or(s.Name, s.Server)))}
+	name := cmp.Or(s.Name, s.Server)
+	k := &keeper{dir: filepath.Join(folder, fileName(name))}
+	if fileName(name) != name {
+		k.server = name
+	}
+	return k
 }
 
-// fileName is a name that is safe as that of a file. Two names may have one: put adds a hash, while the folders of two such servers are the same.
+// fileName is a name that is safe as that of a file. Two names may have one: put adds a hash, and says in each file of a folder of two servers whose it is.
 func fileName(name string) string {
 	safe := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
@@ -82,12 +89,16 @@ func (k *keeper) put(t *target, in input, h hit, seed uint64, how recurrence) (C
 		return call, nil
 	}
 	raw, err := json.MarshalIndent(failureFile{
-		Format: format, Rule: h.rule, Kind: t.kind, Name: t.name, Arguments: call.Arguments, Cause: h.cause, Extreme: in.Extreme, Message: h.message, Seed: seed, Chance: how.isRandom(),
+		Format: format, Server: k.server, Rule: h.rule, Kind: t.kind, Name: t.name, Arguments: call.Arguments, Cause: h.cause, Extreme: in.Extreme, Message: h.message, Seed: seed, Chance: how.isRandom(),
 	}, "", "  ")
 	if err != nil {
 		return call, fmt.Errorf("keep the failure: %w", err)
 	}
-	sum := sha256.Sum256([]byte(h.rule + "\x00" + t.kind + "\x00" + t.name + "\x00" + h.cause))
+	of := h.rule + "\x00" + t.kind + "\x00" + t.name + "\x00" + h.cause
+	if k.server != "" {
+		of += "\x00" + k.server
+	}
+	sum := sha256.Sum256([]byte(of))
 	base := filepath.Join(k.dir, fileName(strings.TrimPrefix(h.rule, "fuzz/")+"-"+text.Cut(t.name, 30))+"-"+hex.EncodeToString(sum[:4]))
 	if err := os.MkdirAll(k.dir, 0o700); err != nil {
 		return call, fmt.Errorf("keep the failure: %w", err)
@@ -105,17 +116,22 @@ func (k *keeper) put(t *target, in input, h hit, seed uint64, how recurrence) (C
 	return call, nil
 }
 
-// read is what was kept, in the order of the files' names. One that cannot be read is an error, and nothing is tried.
-func (k *keeper) read() (all []failureFile, err error) {
+// read is what was kept, in the order of the files' names, and how many files are more than are read. One that cannot be read is an error, and nothing
+// is tried.
+func (k *keeper) read() (all []failureFile, more int, err error) {
 	names, err := os.ReadDir(k.dir)
 	if errors.Is(err, fs.ErrNotExist) || k.dir == "" {
-		return nil, nil
+		return nil, 0, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the kept failures: %w", err)
+		return nil, 0, fmt.Errorf("read the kept failures: %w", err)
 	}
 	for _, n := range names {
-		if !strings.HasSuffix(n.Name(), ".json") || len(all) >= maxKept {
+		if !strings.HasSuffix(n.Name(), ".json") {
+			continue
+		}
+		if len(all) >= maxKept {
+			more++
 			continue
 		}
 		path := filepath.Join(k.dir, n.Name())
@@ -128,16 +144,18 @@ func (k *keeper) read() (all []failureFile, err error) {
 			err = fmt.Errorf("its format is %d, and %d is known", f.Format, format)
 		}
 		if err != nil {
-			return nil, &failure.Error{Kind: failure.Usage, Stage: "fuzz", Message: "cannot read the kept failure " + path, Next: "correct it, or remove it", Err: err, Detail: err.Error()}
+			return nil, 0, &failure.Error{Kind: failure.Usage, Stage: "fuzz", Message: "cannot read the kept failure " + path, Next: "correct it, or remove it", Err: err, Detail: err.Error()}
 		}
-		all = append(all, f)
+		if f.Server == "" || f.Server == k.server {
+			all = append(all, f)
+		}
 	}
-	return all, nil
+	return all, more, nil
 }
 
 // replay tries again what is kept.
 func (r *run) replay(ctx context.Context) error {
-	all, err := r.keep.read()
+	all, more, err := r.keep.read()
 	if err != nil {
 		return err
 	}
@@ -160,7 +178,7 @@ func (r *run) replay(ctx context.Context) error {
 		if t != nil {
 			still, err := r.again(ctx, t, f)
 			switch {
-			case errors.Is(err, errLimited), err != nil && r.unreachable != nil:
+			case errors.Is(err, errLimited), errors.Is(err, errNotSent), err != nil && r.unreachable != nil:
 				verdict = "not tried"
 			case err != nil:
 				return err
@@ -178,6 +196,9 @@ func (r *run) replay(ctx context.Context) error {
 		table = append(table, []string{verdict, f.Rule, f.Kind + " " + text.Clip(f.Name, 60), text.Clip(cmp.Or(string(f.Arguments), "none"), 80)})
 	}
 	notes := []string{fmt.Sprintf("%d of %d kept failures are fixed", fixed, len(all))}
+	if more > 0 {
+		notes = append(notes, fmt.Sprintf("%d files more are not tried: %d are the most", more, maxKept))
+	}
 	if len(all) == 0 {
 		table, notes = nil, []string{"no failures are kept in " + cmp.Or(r.keep.dir, "any folder")}
 	}
@@ -195,7 +216,7 @@ func findTarget(known []*target, f failureFile) *target {
 	switch {
 	case f.Kind == check.OfResource: // one that a result linked to
 		return resource(f.Name)
-	case f.Name == noTool:
+	case f.Kind == check.OfTool && f.Name == noTool:
 		t := newTarget(check.OfTool, noTool, schema.FromArguments(nil), false)
 		t.place = check.Place{Kind: check.OfServer}
 		return t
@@ -214,10 +235,8 @@ func (r *run) again(ctx context.Context, t *target, f failureFile) (bool, error)
 	}
 	c := r.conns.current()
 	in := t.classify(Value{Value: v, What: "kept", Extreme: f.Extreme})
-	before := t.found
-	defer func() { t.found = before }()
 	switch {
-	case f.Name == noTool:
+	case t.place.Kind == check.OfServer:
 		return r.checkUnknownTool(ctx)
 	case f.Rule == "fuzz/memory":
 		t.times = []timing{{in, 0}}

@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,7 +23,7 @@ func TestKeeper(t *testing.T) {
 	if filepath.Base(k.dir) != "a-b" {
 		t.Errorf("the folder is %s", k.dir)
 	}
-	if all, err := k.read(); err != nil || all != nil {
+	if all, _, err := k.read(); err != nil || all != nil {
 		t.Errorf("%v, %v", all, err)
 	}
 	target := newTarget(check.OfTool, "do/it", schema.ParseArguments(nil), true)
@@ -42,7 +43,7 @@ func TestKeeper(t *testing.T) {
 		t.Errorf("%+v, %v", call, err)
 	}
 	put(0, hit{rule: "fuzz/frame"}, recurrence{}) // the same again, with other arguments
-	all, err := k.read()
+	all, _, err := k.read()
 	if err != nil || len(all) != 2 || k.kept != 3 {
 		t.Fatalf("%+v, %v, %d kept", all, err, k.kept)
 	}
@@ -55,7 +56,7 @@ func TestKeeper(t *testing.T) {
 	for text, want := range map[string]string{`{"format":99}`: "its format is 99, and 1 is known", `{`: "unexpected end of JSON input", `{"format":"1"}`: "cannot unmarshal"} {
 		bad := filepath.Join(k.dir, "z.json")
 		require.NoError(t, os.WriteFile(bad, []byte(text), 0o600))
-		_, err := k.read()
+		_, _, err := k.read()
 		var f *failure.Error
 		if !errors.As(err, &f) || f.Message != "cannot read the kept failure "+bad || !strings.Contains(f.Detail, want) {
 			t.Errorf("%s: %v", text, err)
@@ -71,6 +72,41 @@ func TestKeeper(t *testing.T) {
 	}
 }
 
+// Two servers whose names differ only in what no file is named by have one folder, and each its own failures.
+func TestKeepersOfOneFolder(t *testing.T) {
+	t.Parallel()
+	dir, tool := t.TempDir(), newTarget(check.OfTool, "x", schema.ParseArguments(nil), true)
+	keeper := func(name string) *keeper {
+		return newKeeper(dir, &check.Subject{Offer: check.Offer{Server: name}})
+	}
+	for i, name := range []string{"a-b", "a.b", "a b"} {
+		for range 2 { // the second replaces the first
+			_, err := keeper(name).put(tool, input{}, hit{rule: "fuzz/died", message: name}, uint64(i), recurrence{})
+			require.NoError(t, err)
+		}
+	}
+	for name, want := range map[string]int{"a.b": 2, "a b": 2, "a/b": 1, "a-b": 1} { // what says no server may be of any
+		all, more, err := keeper(name).read()
+		if err != nil || len(all) != want || more != 0 {
+			t.Errorf("%s: %+v, %v", name, all, err)
+		}
+	}
+}
+
+// What is beyond the bound of a replay is counted.
+func TestMoreThanIsKept(t *testing.T) {
+	t.Parallel()
+	k := newKeeper(t.TempDir(), &check.Subject{Offer: check.Offer{Server: "a"}})
+	require.NoError(t, os.MkdirAll(k.dir, 0o700))
+	for i := range maxKept + 3 {
+		require.NoError(t, os.WriteFile(filepath.Join(k.dir, fmt.Sprintf("%05d.json", i)), []byte(`{"format":1}`), 0o600))
+	}
+	all, more, err := k.read()
+	if err != nil || len(all) != maxKept || more != 3 {
+		t.Errorf("%d, %d, %v", len(all), more, err)
+	}
+}
+
 // A kept failure is tried where it was: at a target that is listed, at a resource that something linked to, or at a tool that there is not.
 func TestFindTarget(t *testing.T) {
 	t.Parallel()
@@ -78,7 +114,7 @@ func TestFindTarget(t *testing.T) {
 	for _, c := range []struct {
 		kind, name string
 		want       string
-	}{{check.OfTool, "a", "tool a"}, {check.OfPrompt, "a", "prompt a"}, {check.OfTool, "b", ""}, {check.OfPrompt, "b", ""}, {check.OfResource, "x://y", "resource x://y"}, {check.OfTool, noTool, check.OfServer}} {
+	}{{check.OfTool, "a", "tool a"}, {check.OfPrompt, "a", "prompt a"}, {check.OfTool, "b", ""}, {check.OfPrompt, "b", ""}, {check.OfResource, "x://y", "resource x://y"}, {check.OfTool, noTool, check.OfServer}, {check.OfPrompt, noTool, ""}, {check.OfResource, noTool, "resource " + noTool}} {
 		got := ""
 		if t := findTarget(known, failureFile{Kind: c.kind, Name: c.name}); t != nil {
 			got = t.place.String()

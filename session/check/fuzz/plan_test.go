@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -54,6 +55,49 @@ func TestPlan(t *testing.T) {
 		}
 		if in.Get("a").Kind() == schema.String && in.Get("a").Text() == "" && in.verdict == allowed {
 			t.Error("an empty argument is none to many")
+		}
+	}
+}
+
+// A template of which nothing is left is not called, so that it is not counted either.
+func TestTemplateThatCannotBeExpanded(t *testing.T) {
+	t.Parallel()
+	tpl := newTarget(check.OfTemplate, "{a}", schema.FromArguments([]schema.Argument{{Name: "a"}}), false)
+	r := newRun(&check.Subject{}, Options{For: time.Minute, Timeout: time.Second}, nil)
+	r.targets = []*target{tpl}
+	none := tpl.classify(Value{Value: schema.ObjectValue()})
+	if err := r.try(t.Context(), r.conns.current(), tpl, none); err != nil || tpl.tally.Calls != 0 {
+		t.Errorf("%v, %+v", err, tpl.tally)
+	}
+	some := tpl.classify(Value{Value: schema.ObjectValue(schema.Member{Name: "a", Value: schema.StringValue("x")})})
+	if tpl.canExpand(none) || !tpl.canExpand(some) {
+		t.Error("what can be called is mixed up")
+	}
+	if least := r.plainestInput(tpl, some); !tpl.canExpand(least) {
+		t.Errorf("%s is not callable", least)
+	}
+}
+
+// Of a target there are as many causes as are said; one more is dropped, and its rule has not passed.
+func TestCausesOfATarget(t *testing.T) {
+	t.Parallel()
+	r, one := &run{}, newTarget(check.OfTool, "a", schema.FromArguments(nil), true)
+	for i := range 2 * maxPerTarget {
+		r.note(pendingFailure{t: one, h: hit{rule: "fuzz/frame", cause: fmt.Sprint(i)}})
+	}
+	r.note(pendingFailure{t: one, h: hit{rule: "fuzz/accepted", cause: "x"}})
+	if len(r.pending) != maxPerTarget || !one.hasFinding("fuzz/accepted") || one.hasFinding("fuzz/refused") {
+		t.Errorf("%d causes, %v", len(r.pending), one.found)
+	}
+}
+
+// A sample has the ends, and no more than was asked for.
+func TestSample(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]int{-1: 0, 0: 0, 1: 1, 2: 2, 3: 3, 9: 5} {
+		got := Sample(newRand(1), []int{1, 2, 3, 4, 5}, n)
+		if len(got) != want || n > 1 && (got[0] != 1 || got[len(got)-1] != 5) {
+			t.Errorf("%d: %v", n, got)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (r *run) plainestInput(t *target, in input) input {
 		progress = false
 		Smaller(least.Value.Value, func(v *schema.Value) bool {
 			smaller := t.classify(Value{Value: v, What: in.What})
-			if smaller.verdict == least.verdict && Weight(v) < Weight(least.Value.Value) {
+			if smaller.verdict == least.verdict && t.canExpand(smaller) && Weight(v) < Weight(least.Value.Value) {
 				least, progress = smaller, true
 			}
 			return !progress

@@ -71,7 +71,7 @@ func (r *run) shrink(ctx context.Context, c *client, t *target, in input, h hit)
 func (s *shrinker) again(ctx context.Context, v *schema.Value) (input, hit, bool) {
 	candidate := s.t.classify(Value{Value: v, What: s.in.What})
 	candidate.Extreme = s.in.Extreme
-	if s.tried[argumentsText(candidate)] || ctx.Err() != nil || s.r.outOfTime() || s.calls >= leastCalls && time.Now().After(s.until) || s.calls >= maxShrinks {
+	if s.tried[argumentsText(candidate)] || !s.t.canExpand(candidate) || ctx.Err() != nil || s.r.outOfTime() || s.calls >= leastCalls && time.Now().After(s.until) || s.calls >= maxShrinks {
 		return input{}, hit{}, false
 	}
 	switch rule := s.h.rule; {

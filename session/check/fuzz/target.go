@@ -137,6 +137,12 @@ func (t *target) request(in input) (method string, params json.RawMessage, ok bo
 	}
 }
 
+// canExpand reports whether a call can be made with an input.
+func (t *target) canExpand(in input) bool {
+	_, _, ok := t.request(in)
+	return ok
+}
+
 func readParams(uri string) json.RawMessage {
 	return append(append([]byte(`{"uri":`), jsonrpc.Quote(uri)...), '}')
 }
