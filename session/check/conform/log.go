@@ -35,16 +35,21 @@ type log struct {
 	body     []byte          // of the entry that is checked
 	noise    map[uint64]bool // findings about lines that are not messages, by the numbers of their entries
 	count    map[string]int  // findings by rule, also those past maxSame
+	times    map[string]int  // the same by faultOf, of those of which one is kept
 	spoken   map[string]bool // revisions in which rules were tried; only the run writes and reads it
 }
 
 func newLog() *log {
-	l := &log{lines: map[uint64]string{}, asked: map[uint64]uint64{}, last: map[uint64]uint64{}, noise: map[uint64]bool{}, count: map[string]int{}, spoken: map[string]bool{}}
+	l := &log{lines: map[uint64]string{}, asked: map[uint64]uint64{}, last: map[uint64]uint64{}, noise: map[uint64]bool{}, count: map[string]int{}, times: map[string]int{}, spoken: map[string]bool{}}
 	l.checker = live.NewChecker(func(f live.Finding) {
 		if f.By != rules.Server || !isObserved(f.Rule) {
 			return
 		}
-		if l.count[f.Rule.ID]++; l.count[f.Rule.ID] <= maxSame {
+		l.count[f.Rule.ID]++
+		if l.count[f.Rule.ID] <= maxSame || l.times[faultOf(f)] > 0 {
+			l.times[faultOf(f)]++
+		}
+		if l.count[f.Rule.ID] <= maxSame {
 			l.findings = append(l.findings, f)
 			if f.Rule.ID == "message-shape" && check.NoMessage(l.body) {
 				l.noise[f.Seq] = true
@@ -53,6 +58,9 @@ func newLog() *log {
 	})
 	return l
 }
+
+// faultOf is what findings of one fault have in common: a server makes the same one in each answer of a method.
+func faultOf(f live.Finding) string { return f.Rule.ID + " " + f.Revision + " " + f.Method }
 
 // isObserved reports whether a rule of live.yaml belongs to the section: servers break it, and no trial is about the same, nor do trials break it
 // on purpose. Those that are named here are one or the other.

@@ -185,7 +185,7 @@ func (c *conn) send(ctx context.Context, method string, body []byte, env jsonrpc
 // stream reads events until a response came or the connection has enough, or the stream ends. Who has what it waits for leaves the rest unread.
 func (c *conn) stream(a answer, body io.Reader) (answer, error) {
 	r := sse.NewReader(body, maxBody, maxBody)
-	for len(a.events) < maxEvents {
+	for size := 0; len(a.events) < maxEvents; {
 		e, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return a, nil
@@ -195,6 +195,9 @@ func (c *conn) stream(a answer, body io.Reader) (answer, error) {
 		}
 		if err != nil {
 			return a, fmt.Errorf("the stream was cut off: %w", err)
+		}
+		if size += len(e.Data) + len(r.LastID()); size > maxBody {
+			return a, fmt.Errorf("the stream had more than %d MB and no response", maxBody>>20)
 		}
 		a.events = append(a.events, r.LastID())
 		c.t.log.frame(c, journal.In, e.Data)

@@ -11,7 +11,6 @@ import (
 	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/check"
-	"github.com/mcphud/mcphud/session/check/live"
 	"github.com/mcphud/mcphud/session/check/rules"
 	"github.com/mcphud/mcphud/session/config"
 )
@@ -67,10 +66,18 @@ func (t *target) hasTransport(transport string) bool {
 // try tries a rule and records how it went: one outcome for each rule that the revision has and that is selected. Where ctx ends it records
 // nothing: what was cut off has no verdict.
 func (r *run) try(ctx context.Context, u *rule) {
-	if !u.In(r.revision) || !isSelected(r.selected, u.name) {
+	if !isSelected(r.selected, u.name) {
 		return
 	}
 	id, at := u.ID, place(r.revision)
+	if dated := u.Since != "" || u.Until != ""; dated && !slices.Contains(rules.Revisions(), r.revision) {
+		r.rec.AddSkipped(id, at, unknownPrefix+"the server answers initialize with "+text.Clip(r.revision, 40)+", a revision that is not known")
+		r.unknown = append(r.unknown, u.name)
+		return
+	}
+	if !u.In(r.revision) {
+		return
+	}
 	if !r.hasTransport(u.Transport) {
 		r.rec.AddSkipped(id, at, "about "+transports[u.Transport]+" only, and the server is reached by "+r.kind)
 		return
@@ -206,22 +213,19 @@ func (r *run) reportObserved() {
 	l := r.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	found, times := map[string]bool{}, map[string]int{}
-	// One server makes the same fault in each answer of a method.
-	key := func(f live.Finding) string { return f.Rule.ID + " " + f.Revision + " " + f.Method }
+	found, reported := map[string]bool{}, map[string]bool{}
 	for _, f := range l.findings {
 		found[f.Rule.ID+" "+f.Revision] = true
-		times[key(f)]++
 	}
 	for _, f := range l.findings {
-		n := times[key(f)]
+		n := l.times[faultOf(f)]
 		if r.stdoutReported && (f.Rule.ID == "stdout-noise" || f.Rule.ID == "message-shape" && l.noise[f.Seq]) {
 			continue // it is the same fault
 		}
-		if n == 0 || !matches(r.selected, f.Rule.ID) {
+		if reported[faultOf(f)] || !matches(r.selected, f.Rule.ID) {
 			continue
 		}
-		delete(times, key(f))
+		reported[faultOf(f)] = true
 		what := text.Clip(text.FirstLine(mask.Text(f.Evidence)), 240)
 		if f.Method != "" {
 			what = f.Method + ": " + what

@@ -1,8 +1,10 @@
 package conform
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net/http/httptrace"
 	"strings"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
@@ -336,12 +338,17 @@ func tryCancel(p *probe) error {
 		}
 		return nil
 	}
+	ctx, stop := context.WithCancel(p.ctx)
+	defer stop()
+	if c.isModern() { // there the end of the stream is what cancels
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { stop() }})
+	}
 	done := make(chan error, 1) // the goroutine is over before the trial is, which closes the connection
 	go func() {
-		_, err := c.exchange(p.ctx, frame)
+		_, err := c.exchange(ctx, frame)
 		done <- err
 	}()
-	if !c.isModern() { // in the modern era the end of the stream is what cancels
+	if !c.isModern() {
 		a, err := p.exchange(cancel)
 		if err != nil || a.status/100 == 5 {
 			<-done
