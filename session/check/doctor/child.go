@@ -299,9 +299,9 @@ func (r *run) goodbye(s *Step, took time.Duration) {
 		case e.status >= 200 && e.status < 300, e.status == 404:
 			s.add(fmt.Sprintf("DELETE: %d, the session is over", e.status))
 		case e.status == 0:
-			s.warn("DELETE: "+e.failed, "have the server answer the end of a session")
+			s.warn("DELETE: "+cmp.Or(e.failed, "no answer"), "have the server answer the end of a session")
 		default:
-			s.warn(fmt.Sprintf("DELETE: %d", e.status), "have the server answer the end of a session with a status of 2xx or 405")
+			s.warn(strings.TrimSuffix("DELETE: "+e.line+": "+e.said, ": "), "have the server answer the end of a session with a status of 2xx or 405")
 		}
 		return
 	}

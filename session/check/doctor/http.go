@@ -26,6 +26,7 @@ type exchange struct {
 	line           string      // status line
 	headers        [][2]string // of the answer, name and value, in its order
 	failed         string      // why there was no answer
+	said           string      // how the body of a refusal begins, "" for none
 	took           time.Duration
 	about          string // JSON-RPC method
 }
@@ -34,7 +35,13 @@ type exchange struct {
 func (r *run) exchanges() (out []exchange) {
 	at := map[uint64]int{}
 	for _, e := range r.entries(journal.HTTP) {
-		if strings.HasPrefix(e.Note, "event ") || strings.HasPrefix(e.Note, "body of ") {
+		if status, isBody := strings.CutPrefix(e.Note, "body of "); isBody {
+			if n := len(out); n > 0 && strings.HasSuffix(out[n-1].line, status) { // it follows its head
+				out[n-1].said = text.FirstLine(r.head(e.Seq, 200))
+			}
+			continue
+		}
+		if strings.HasPrefix(e.Note, "event ") {
 			continue
 		}
 		head, err := r.journal.Head(e.Seq, 32<<10)

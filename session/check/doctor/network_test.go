@@ -67,6 +67,30 @@ func TestALateRefusalOfTheStreamIsChecked(t *testing.T) {
 	want(t, diagnose(t, s), "rules", doctor.Warning, ": http-error-status", "-32601 with HTTP status 200")
 }
 
+// Why a server refuses the end of a session is said.
+func TestARefusedEndOfASession(t *testing.T) {
+	t.Parallel()
+	for body, words := range map[string]string{"": "DELETE: HTTP/1.1 503 Service Unavailable", "busy: try later\n": "DELETE: HTTP/1.1 503 Service Unavailable: busy: try later"} {
+		s := faketest.HTTP(t, behave.Good, behave.Fault{})
+		to, err := url.Parse(s.URL)
+		require.NoError(t, err)
+		to.Path = ""
+		front := httputil.NewSingleHostReverseProxy(to)
+		front.ErrorLog = log.New(io.Discard, "", 0) // the client ends the stream
+		refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodDelete {
+				w.WriteHeader(http.StatusServiceUnavailable)
+				_, _ = io.WriteString(w, body)
+				return
+			}
+			front.ServeHTTP(w, r)
+		}))
+		t.Cleanup(refuses.Close)
+		s.URL = refuses.URL + "/mcp"
+		want(t, diagnose(t, s), "shutdown", doctor.Warning, words)
+	}
+}
+
 func TestANameThatIsLookedUp(t *testing.T) {
 	t.Parallel()
 	s := faketest.HTTP(t, behave.Good, behave.Fault{})

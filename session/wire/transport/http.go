@@ -371,8 +371,11 @@ func (t *streamable) Close() error {
 		if req, err := http.NewRequestWithContext(x, http.MethodDelete, t.url.String(), nil); err == nil {
 			t.header(req.Header, "application/json", nil)
 			if resp, err := t.do(x, req); err == nil {
-				_, _ = readBody(resp.Body, resp.ContentLength, 4<<10) // so that the connection is free
+				body, _ := readBody(resp.Body, resp.ContentLength, 4<<10) // so that the connection is free
 				_ = resp.Body.Close()
+				if resp.StatusCode >= http.StatusBadRequest && resp.StatusCode != http.StatusMethodNotAllowed { // it may say why
+					t.journalBody(x, resp, x.hide(req, body))
+				}
 			}
 		}
 	}
