@@ -23,14 +23,14 @@ var sizes = []struct {
 	{"session/base", 6_700},
 	{"session/config", 11_290},
 	{"session/wire", 9_850},
-	{"session/offer", 8_960},
+	{"session/offer", 8_990},
 	{"session/auth", 5_810},
 	{"session/serve", 4_950},
 	{"session", 5_690},
 	{"session/client", 2_200},
 	{"session/catalog", 4_340},
 	{"session/traffic", 12_430},
-	{"session/check", 28_370},
+	{"session/check", 28_600},
 	{"session/test", 6_100},
 	{"themes", 420},
 	{"agentsrv", 28_850},
@@ -38,11 +38,11 @@ var sizes = []struct {
 	{"tui", 22_850},
 	{"views", 29_300},
 	{"cmd", 23_550},
-	{"", 238_760},
+	{"", 239_050},
 }
 
 // tests is how many lines all tests have.
-const tests = 142_380
+const tests = 142_860
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

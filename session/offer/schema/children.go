@@ -115,7 +115,7 @@ func (f *Field) Property(name string) *Field {
 		matched := false
 		if pats := p.node.Get("patternProperties"); pats.Kind() == Object {
 			for _, m := range pats.Members() {
-				if re, err := compilePattern(m.Name); err == nil && re.MatchString(name) {
+				if re, err := f.s.pattern(m.Name); err == nil && re.MatchString(name) {
 					parts, matched = append(parts, part{node: m.Value, base: p.base}), true
 				}
 			}
@@ -155,7 +155,7 @@ func (f *Field) allows(name string) bool {
 		}
 		matched := false
 		for _, m := range p.node.Get("patternProperties").Members() {
-			re, err := compilePattern(m.Name)
+			re, err := f.s.pattern(m.Name)
 			matched = matched || err != nil || re.MatchString(name)
 		}
 		if !matched {

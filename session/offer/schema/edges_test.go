@@ -361,6 +361,11 @@ func TestMatchesAsValidate(t *testing.T) {
 		{`{"if":{"type":"null"},"then":false}`, `1`, true},
 		{`{"if":{"type":"null"},"else":false}`, `1`, false},
 		{`{"not":{}}`, `1`, false},
+		{`{"not":{"format":"email"}}`, `"a"`, true},
+		{`{"not":{"patternProperties":{"^a":{"type":"null"}}}}`, `{"a":1}`, true},
+		{`{"not":{"allOf":[{"type":"array"},{"uniqueItems":true}]}}`, `[1,1]`, true},
+		{`{"not":{"allOf":[{"uniqueItems":true},{"type":"array"}]}}`, `{}`, true},
+		{`{"oneOf":[{"uniqueItems":true},{"type":"array"}]}`, `[1,1]`, true},
 		{`{"contains":{"const":1},"minContains":0}`, `[2]`, true},
 		{`{"items":{"items":{"const":1}}}`, `[[1],[2]]`, false},
 		{`{"minimum":1,"exclusiveMinimum":1}`, `1`, false},
@@ -371,6 +376,27 @@ func TestMatchesAsValidate(t *testing.T) {
 		if got, ps := s.matches(part{node: s.doc}, v), s.Validate(v); got != c.want || (len(ps) == 0) != c.want {
 			t.Errorf("%s with %s: matches %v, problems %v, want %v", c.schema, c.value, got, ps, c.want)
 		}
+	}
+}
+
+// A pattern is compiled once for a schema, also one that cannot be.
+func TestPatternsAreCompiledOnce(t *testing.T) {
+	s := Parse([]byte(`{"additionalProperties":false,"patternProperties":{"^a":{"type":"null"},"(?=b)":{}}}`))
+	v := parse(t, `{"a1":null,"a2":null,"b":1}`)
+	for range 2 {
+		for _, m := range v.Members() {
+			if s.Root().Property(m.Name); !s.Root().allows(m.Name) {
+				t.Errorf("%s is not allowed", m.Name)
+			}
+		}
+	}
+	one, err := s.pattern("^a")
+	two, _ := s.pattern("^a")
+	if err != nil || one != two {
+		t.Error(err)
+	}
+	if _, err := s.pattern("(?=b)"); err == nil {
+		t.Error("a look-ahead is compiled")
 	}
 }
 

@@ -6,13 +6,20 @@ import (
 )
 
 // matcher decides cheaply whether a value satisfies a subschema, for the conditions and variants of a form, on every
-// key press and without compiling anything. What it does not know (format, patternProperties, propertyNames,
-// uniqueItems, maxContains, unevaluated keywords) it takes as satisfied, below a not as well, where that is the wrong way round;
+// key press and without compiling anything but patterns. What it does not know (format, patternProperties, propertyNames,
+// uniqueItems, maxContains, unevaluated keywords) it takes as satisfied, and what is refused only where that holds as well;
 // the verdict that counts is Validate's. Its steps are bounded, and when they run out the rest counts as satisfied too.
 type matcher struct {
-	s     *Schema
-	steps int     // that are left; below 0 everything counts as satisfied
-	stack []visit // in-place references being followed, to stop loops
+	s      *Schema
+	steps  int     // that are left; below 0 everything counts as satisfied
+	stack  []visit // in-place references being followed, to stop loops
+	unsure int     // what was taken as satisfied so far
+}
+
+// guess is a verdict that is taken for lack of a better one.
+func (m *matcher) guess() bool {
+	m.unsure++
+	return true
 }
 
 // visit is a subschema at a value, both by identity: the same pair within itself is a loop.
@@ -28,7 +35,7 @@ func (s *Schema) matches(p part, v *Value) bool {
 
 func (m *matcher) ok(p part, v *Value) bool {
 	if m.steps--; m.steps < 0 || len(m.stack) > 500 {
-		return true
+		return m.guess()
 	}
 	switch p.node.Kind() {
 	case Bool:
@@ -39,7 +46,7 @@ func (m *matcher) ok(p part, v *Value) bool {
 	}
 	at := visit{p.node, v}
 	if slices.Contains(m.stack, at) {
-		return true
+		return m.guess()
 	}
 	m.stack = append(m.stack, at)
 	defer func() { m.stack = m.stack[:len(m.stack)-1] }()
@@ -64,7 +71,7 @@ func (m *matcher) keyword(p part, name string, kw, v *Value) bool {
 	switch name {
 	case "$ref", "$dynamicRef", "$recursiveRef":
 		target, ok := m.s.resolve(p.base, kw.Text())
-		return !ok || m.ok(target, v)
+		return !ok && m.guess() || ok && m.ok(target, v)
 	case "type":
 		set, ok := typeSet(kw)
 		return !ok || set.Has(typeOf(v)) || v.Kind() == Null && p.node.Get("nullable").Bool()
@@ -77,15 +84,16 @@ func (m *matcher) keyword(p part, name string, kw, v *Value) bool {
 	case "anyOf":
 		return kw.Len() == 0 || slices.ContainsFunc(kw.Members(), func(e Member) bool { return m.sub(p, e.Value, v) })
 	case "oneOf":
-		n := 0
+		n, before := 0, m.unsure
 		for _, e := range kw.Members() {
 			if m.sub(p, e.Value, v) {
 				n++
 			}
 		}
-		return n == 1 || kw.Len() == 0 || m.steps < 0
+		return n == 1 || kw.Len() == 0 || n > 1 && m.unsure > before
 	case "not":
-		return !m.sub(p, kw, v) || m.steps < 0
+		before := m.unsure
+		return !m.sub(p, kw, v) || m.unsure > before
 	case "if":
 		branch := p.node.Get("else")
 		if m.sub(p, kw, v) {
@@ -118,9 +126,11 @@ func (m *matcher) object(p part, name string, kw, v *Value) bool {
 				return false
 			}
 		}
+	case "patternProperties", "propertyNames", "unevaluatedProperties":
+		return m.guess()
 	case "additionalProperties":
 		if p.node.Get("patternProperties").IsSet() {
-			return true
+			return m.guess()
 		}
 		props := p.node.Get("properties")
 		for _, k := range v.Members() {
@@ -151,8 +161,10 @@ func (m *matcher) array(p part, name string, kw, v *Value) bool {
 	switch name {
 	case "minItems", "maxItems":
 		return fitsSize(v.Len(), kw, name == "minItems")
+	case "uniqueItems", "maxContains", "unevaluatedItems":
+		return m.guess()
 	case "contains":
-		return p.node.Get("minContains").IsSet() ||
+		return p.node.Get("minContains").IsSet() && m.guess() ||
 			slices.ContainsFunc(v.Members(), func(e Member) bool { return m.sub(p, kw, e.Value) })
 	case "items", "prefixItems":
 		tuple, rest := prefix(p.node)
@@ -175,8 +187,10 @@ func (m *matcher) text(name string, kw, v *Value) bool {
 		return fitsSize(utf8.RuneCountInString(v.Text()), kw, name == "minLength")
 	case "pattern":
 		m.steps -= len(kw.raw) / 4 // compiling costs too
-		re, err := compilePattern(kw.Text())
-		return err != nil || re.MatchString(v.Text())
+		re, err := m.s.pattern(kw.Text())
+		return err != nil && m.guess() || err == nil && re.MatchString(v.Text())
+	case "format":
+		return m.guess()
 	}
 	return true
 }

@@ -26,6 +26,23 @@ func compilePattern(src string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
+// compiled is what came of compiling a pattern.
+type compiled struct {
+	re  *regexp.Regexp
+	err error
+}
+
+// pattern is compilePattern, once for each pattern of the schema. It may be called from several goroutines.
+func (s *Schema) pattern(src string) (*regexp.Regexp, error) {
+	got, ok := s.patterns.Load(src)
+	if !ok {
+		re, err := compilePattern(src)
+		got, _ = s.patterns.LoadOrStore(src, compiled{re, err})
+	}
+	c := got.(compiled)
+	return c.re, c.err
+}
+
 // translate rewrites the escapes that ECMA-262 and RE2 spell differently. ECMA-262 writes a character beyond U+FFFF as two
 // escapes, the halves of a surrogate pair (https://262.ecma-international.org/15.0/#sec-patterns); RE2
 // matches whole characters, so that a half alone, as in a range of halves, would never match and is an error.

@@ -24,6 +24,7 @@ type Schema struct {
 	notes   []string   // each once, at most maxNotes
 
 	compiler compiler
+	patterns sync.Map // of string to compiled: those that fields and conditions ask for, as many as the schema has
 }
 
 // Parse reads a schema. It never fails: a text that is not JSON, is not a schema, or is beyond the limits gives a Schema
