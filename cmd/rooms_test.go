@@ -37,12 +37,12 @@ var sizes = []struct {
 	{"proxy", 24_740},
 	{"tui", 22_850},
 	{"views", 29_300},
-	{"cmd", 23_550},
-	{"", 239_050},
+	{"cmd", 23_720},
+	{"", 239_220},
 }
 
 // tests is how many lines all tests have.
-const tests = 142_860
+const tests = 143_000
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

@@ -53,7 +53,9 @@ type App struct {
 func (a *App) Action(f func(ctx context.Context, cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		a.prefer(cmd)
-		a.Fail = f(cmd.Context(), cmd, args)
+		if a.Fail = a.Options.checkFormat(cmd); a.Fail == nil {
+			a.Fail = f(cmd.Context(), cmd, args)
+		}
 		return nil
 	}
 }

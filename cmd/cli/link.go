@@ -307,6 +307,12 @@ var argRules = map[string]argRule{
 // Rule says, as an annotation, which arguments of its own a command takes: see argRules.
 func Rule(name string) map[string]string { return map[string]string{RuleKey: name} }
 
+// briefKey marks commands that have the format brief.
+const briefKey = "brief"
+
+// Listing is Rule("none") of a command that lists what a server has, which the format brief is for.
+func Listing() map[string]string { return map[string]string{RuleKey: "none", briefKey: "true"} }
+
 // ReadArg resolves a JSON argument: the JSON itself, @FILE, or - for stdin.
 func (a *App) ReadArg(text string) ([]byte, error) {
 	const limit = 64 << 20

@@ -66,6 +66,7 @@ const JournalHolds = "only you can read it, and what is a secret by name, look o
 // formats, transports, protocols and levels are what the flags of those names take.
 var (
 	Formats    = []string{"text", "json", "jsonl", "raw"}
+	withBrief  = append(slices.Clone(Formats), output.FormatBrief)
 	transports = config.URLTransports()
 	Protocols  = []string{"auto", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
 	// of whom gets a trace context; the first is the default
@@ -108,7 +109,7 @@ func (o *Options) Register(root *cobra.Command) {
 	f.DurationVar(&o.Timeout, "timeout", config.DefaultTimeout, "time limit of a request; progress restarts it")
 	f.DurationVar(&o.MaxTimeout, "max-timeout", config.DefaultMaxTimeout, "time limit of a request, whatever its progress")
 	f.DurationVar(&o.ConnectTimeout, "connect-timeout", 0, "time limit of connecting (default 15s to a URL, 2m to a command; the UI waits for a command as long as it runs)")
-	f.Var(&flags.Choice{Value: &o.Format, Allowed: Formats}, "format", "print as `FORMAT`: text, json, jsonl or raw (default text on a terminal, else json)")
+	f.Var(&flags.Choice{Value: &o.Format, Allowed: withBrief}, "format", "print as `FORMAT`: text, json, jsonl, raw, or of a list brief (default text on a terminal, else json)")
 	f.BoolVar(&o.ReadOnly, "read-only", false, "list and call only tools that are marked as read-only")
 	f.BoolVarP(&o.Yes, "yes", "y", false, "call tools that are marked as destructive without asking")
 	f.Var(&flags.Choice{Value: &o.LogLevel, Allowed: levels}, "log-level", "ask the server for log messages of `LEVEL` and above")
@@ -135,7 +136,7 @@ func (o *Options) Register(root *cobra.Command) {
 	flags.Grouped(f, flags.GroupLimits, "timeout", "max-timeout", "connect-timeout", "max-frame")
 	flags.Grouped(f, flags.GroupOutput, "format", "log-level", "journal", "journal-raw", "no-history", "linear")
 	flags.Grouped(f, flags.GroupSafety, "read-only", "yes")
-	for name, values := range map[string][]string{"transport": transports, "protocol": Protocols, "format": Formats, "log-level": levels} {
+	for name, values := range map[string][]string{"transport": transports, "protocol": Protocols, "format": withBrief, "log-level": levels} {
 		// The error would be an unknown flag.
 		_ = root.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
@@ -175,7 +176,7 @@ func (o *Options) Lenient(args []string) {
 	f.ParseErrorsAllowlist.UnknownFlags = true
 	f.SetOutput(io.Discard)
 	f.Usage = func() {}
-	f.Var(&flags.Choice{Value: &o.Format, Allowed: Formats}, "format", "")
+	f.Var(&flags.Choice{Value: &o.Format, Allowed: withBrief}, "format", "")
 	_ = f.Parse(args)
 }
 

@@ -114,6 +114,8 @@ var serverRuns = []outsideRun{
 	{"tools cal SERVER", ""},
 	{"info SERVER --timeout 0s", ""},
 	{"info SERVER --no-such-flag", ""},
+	{"tools list SERVER --format brief", ""},
+	{"tools call echo message=hi SERVER --format brief", ""},
 }
 
 // fileRuns are what needs no server.

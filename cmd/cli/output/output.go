@@ -26,6 +26,7 @@ const (
 	FormatJSON  = "json"
 	FormatJSONL = "jsonl"
 	FormatRaw   = "raw"
+	FormatBrief = "brief" // text of a line for each item of a list
 )
 
 // ErrOutputClosed means that the reader of standard output closed it. A broken pipe anywhere else, such as to a server, is a
@@ -73,7 +74,7 @@ func (p *Printer) Print(a Answer) error {
 
 func (p *Printer) write(a Answer) error {
 	switch p.Format {
-	case FormatText:
+	case FormatText, FormatBrief:
 		t := &Text{Tty: p.Tty}
 		a.Text(t)
 		_, err := io.WriteString(p.W, t.B.String())

@@ -252,8 +252,8 @@ func PrintArguments(t *output.Text, width int, raw json.RawMessage) {
 	}
 }
 
-// PrintList prints a whole list, all pages in one.
-func PrintList(ctx context.Context, l *cli.Link, kind offer.Kind, f func(*output.Text, []offer.Item)) error {
+// PrintList prints a whole list, all pages in one: as text f, and in the format brief a line for each item.
+func PrintList(ctx context.Context, l *cli.Link, kind offer.Kind, brief func(offer.Item) string, f func(*output.Text, []offer.Item)) error {
 	list, err := l.List(ctx, kind)
 	if err != nil {
 		var e *failure.Error
@@ -269,9 +269,14 @@ func PrintList(ctx context.Context, l *cli.Link, kind offer.Kind, f func(*output
 		list.Items, raw = l.ReadOnly(list.Items, raw)
 	}
 	return l.Print(output.Answer{Result: raw, Frames: l.Responses(kind.Method()), Text: func(t *output.Text) {
-		if len(list.Items) == 0 {
+		switch {
+		case len(list.Items) == 0:
 			t.Block("none")
-		} else {
+		case l.Out.Format == output.FormatBrief:
+			for _, it := range list.Items {
+				t.Block(brief(it))
+			}
+		default:
 			f(t, list.Items)
 		}
 		printMissing(t, raw)

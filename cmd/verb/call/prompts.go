@@ -23,7 +23,7 @@ func (a *app) promptsCommand() *cobra.Command {
 	cli.RegisterName(get)
 	return a.Group("prompts", "List and get prompts",
 		&cobra.Command{
-			Use: "list [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "List the server's prompts", Annotations: cli.Rule("none"),
+			Use: "list [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "List the server's prompts", Annotations: cli.Listing(),
 			Example: "  mcphud prompts list -- node server.js",
 			Args:    cobra.ArbitraryArgs, RunE: a.ServerCommand(promptsList),
 		},
@@ -31,7 +31,7 @@ func (a *app) promptsCommand() *cobra.Command {
 }
 
 func promptsList(ctx context.Context, l *cli.Link, _ []string) error {
-	return runner.PrintList(ctx, l, offer.Prompts, func(t *output.Text, items []offer.Item) {
+	return runner.PrintList(ctx, l, offer.Prompts, briefPrompt, func(t *output.Text, items []offer.Item) {
 		rows := [][]string{}
 		for _, it := range items {
 			var args []string

@@ -22,12 +22,12 @@ import (
 func (a *app) resourcesCommand() *cobra.Command {
 	return a.Group("resources", "List and read resources",
 		&cobra.Command{
-			Use: "list [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "List the server's resources", Annotations: cli.Rule("none"),
+			Use: "list [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "List the server's resources", Annotations: cli.Listing(),
 			Example: "  mcphud resources list -- node server.js",
 			Args:    cobra.ArbitraryArgs, RunE: a.ServerCommand(resourcesList),
 		},
 		&cobra.Command{
-			Use: "templates [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "List the server's resource templates", Annotations: cli.Rule("none"),
+			Use: "templates [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "List the server's resource templates", Annotations: cli.Listing(),
 			Example: "  mcphud resources templates --url http://127.0.0.1:3000/mcp",
 			Args:    cobra.ArbitraryArgs, RunE: a.ServerCommand(resourcesTemplates),
 		},
@@ -114,11 +114,11 @@ func printNotification(t *output.Text, frame []byte) {
 }
 
 func resourcesList(ctx context.Context, l *cli.Link, _ []string) error {
-	return runner.PrintList(ctx, l, offer.Resources, uriTable(l.Out.Width))
+	return runner.PrintList(ctx, l, offer.Resources, briefResource, uriTable(l.Out.Width))
 }
 
 func resourcesTemplates(ctx context.Context, l *cli.Link, _ []string) error {
-	return runner.PrintList(ctx, l, offer.Templates, uriTable(l.Out.Width))
+	return runner.PrintList(ctx, l, offer.Templates, briefResource, uriTable(l.Out.Width))
 }
 
 func uriTable(width int) func(*output.Text, []offer.Item) {

@@ -37,7 +37,7 @@ func (a *app) skillsCommand() *cobra.Command {
 	}
 	return a.Group("skills", "List, show and verify skills",
 		&cobra.Command{
-			Use: "list [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "List the server's skills", Annotations: cli.Rule("none"),
+			Use: "list [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "List the server's skills", Annotations: cli.Listing(),
 			Example: "  mcphud skills list -- node server.js",
 			Args:    cobra.ArbitraryArgs, RunE: a.ServerCommand(skillsList),
 		},
@@ -59,7 +59,7 @@ func skillsList(ctx context.Context, l *cli.Link, _ []string) error {
 	if err := offersSkills(l); err != nil {
 		return err
 	}
-	return runner.PrintList(ctx, l, offer.Skills, func(t *output.Text, items []offer.Item) {
+	return runner.PrintList(ctx, l, offer.Skills, briefSkill, func(t *output.Text, items []offer.Item) {
 		rows := [][]string{}
 		for _, it := range items {
 			sk, _ := offer.ParseSkill(it.Raw) // what is wrong with it is in the last column

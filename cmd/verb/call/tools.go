@@ -20,8 +20,8 @@ import (
 
 func (a *app) toolsCommand() *cobra.Command {
 	list := &cobra.Command{
-		Use: "list [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "List the server's tools, or with --all those of every configured server", Annotations: cli.Rule("none"),
-		Example: "  mcphud tools list -- node server.js\n  mcphud tools list --all --config ci/mcp.json --format json\n  mcphud tools list --cost -- node server.js",
+		Use: "list [flags] [SERVER | URL | -- COMMAND ARGS…]", Short: "List the server's tools, or with --all those of every configured server", Annotations: cli.Listing(),
+		Example: "  mcphud tools list -- node server.js\n  mcphud tools list --all --config ci/mcp.json --format json\n  mcphud tools list --cost -- node server.js\n  mcphud tools list --format brief -- node server.js",
 		Args:    cobra.ArbitraryArgs,
 	}
 	all, spelling := false, spellings[0]
@@ -102,7 +102,7 @@ const fullNames = "A full name, mcp__SERVER__TOOL or mcp:SERVER:TOOL, names the 
 var spellings = []string{"underscore", "colon"}
 
 func toolsList(ctx context.Context, l *cli.Link, _ []string) error {
-	return runner.PrintList(ctx, l, offer.Tools, func(t *output.Text, items []offer.Item) {
+	return runner.PrintList(ctx, l, offer.Tools, briefTool, func(t *output.Text, items []offer.Item) {
 		rows := [][]string{}
 		for _, it := range items {
 			rows = append(rows, []string{it.Name, runner.Hints(it), markMalformed(it, text.FirstLine(runner.Describe(it)))})

@@ -31,7 +31,7 @@ func toolsOfAll(ctx context.Context, f *cli.Fleet, spelling string) error {
 		rename = toolset.ColonName
 	}
 	raw := []byte(`{"tools":[`)
-	rows := [][]string{}
+	rows, brief := [][]string{}, []string{}
 	missing := []missingServer{}
 	for _, s := range f.Set.Servers {
 		if got := seen[s.Name]; got.Err != nil {
@@ -58,6 +58,9 @@ func toolsOfAll(ctx context.Context, f *cli.Fleet, spelling string) error {
 				raw = append(raw, ',')
 			}
 			raw = append(raw, it...)
+			full := t.Item
+			full.Name = name
+			brief = append(brief, briefTool(full))
 			rows = append(rows, []string{name, runner.Hints(t.Item), markMalformed(t.Item, text.FirstLine(runner.Describe(t.Item)))})
 		}
 	}
@@ -71,10 +74,14 @@ func toolsOfAll(ctx context.Context, f *cli.Fleet, spelling string) error {
 	}
 	raw = append(raw, '}')
 	if err := f.Out.Print(output.Answer{Result: raw, Frames: [][]byte{raw}, Text: func(t *output.Text) {
-		if len(rows) == 0 {
+		switch {
+		case len(rows) == 0:
 			t.Block("none")
+		case f.Out.Format == output.FormatBrief:
+			t.Block(strings.Join(brief, "\n"))
+		default:
+			t.Table(f.Out.Width, output.DropEmptyColumn(rows, 1))
 		}
-		t.Table(f.Out.Width, output.DropEmptyColumn(rows, 1))
 		for _, m := range missing {
 			t.Note(f.Out.Width, "missing: "+m.Server+": "+m.Error)
 		}
