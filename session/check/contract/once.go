@@ -7,8 +7,12 @@ import (
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
-// maxOnce is how many ways to know a call again are kept, three for a call with a trace; of what is recorded beyond them each record counts.
+// maxOnce is how many ways to know a call again are kept, mostly one for a call, and one more for one with a trace; of what is recorded beyond them
+// each record counts.
 const maxOnce = 500_000
+
+// between is how many seconds may lie between two records of a call without a trace, where a full minute lies between them; in one minute all are.
+const between = 10
 
 // sight is one record of a call: at is the same for all records of that call at one place, call at all places.
 type sight struct{ at, call uint64 }
@@ -27,11 +31,14 @@ func sightsOf(e *journal.Entry, file int, params []byte, c *Recorded) []sight {
 	}
 	number := func(n uint64) string { return string(binary.AppendUvarint(nil, n)) }
 	place := e.Hop + " " + number(e.Conn>>32) // the upper half says which process, where a tap joined several
-	// Two clocks in one: a call that is recorded on both sides of a full minute of one is in the same minute of the other, half a minute later.
 	var out []sight
-	for i, half := range []int64{0, 30} {
-		frame := hash(e.Method, e.ID, string(params), number(uint64((e.Time.Unix()+half)/60)), number(uint64(i)))
+	add := func(minute int64) {
+		frame := hash(e.Method, e.ID, string(params), number(uint64(minute)))
 		out = append(out, sight{hash(number(frame), place), frame})
+	}
+	at := e.Time.Unix()
+	if add(at / 60); at%60 >= 60-between { // another hop may have recorded it in the next minute: both for all calls cost a tenth of the time of reading
+		add(at/60 + 1)
 	}
 	if e.Trace != "" {
 		trace := hash(e.Trace, e.Method, c.Name, string(c.Arguments))

@@ -96,9 +96,9 @@ func TestEvidenceOfSeveralHops(t *testing.T) {
 			{file: "a", server: "s", conn: 1, id: 4, query: "x", second: 29},
 			{file: "a", server: "s", conn: process + 1, id: 4, hop: "server", query: "x", second: 30},
 		}, 1},
-		{"a wrapped server, before and after half a minute", []record{
-			{file: "a", server: "s", conn: 1, id: 4, query: "x", second: -1},
-			{file: "a", server: "s", conn: process + 1, id: 4, hop: "server", query: "x"},
+		{"a wrapped server, seconds before and after a full minute", []record{
+			{file: "a", server: "s", conn: process + 1, id: 4, hop: "server", query: "x", second: 31},
+			{file: "a", server: "s", conn: 1, id: 4, query: "x", second: 20},
 		}, 1},
 		{"a wrapped server, hours apart", []record{
 			{file: "a", server: "s", conn: 1, id: 4, query: "x"},
