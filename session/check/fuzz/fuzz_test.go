@@ -189,6 +189,21 @@ func TestFailuresAreKept(t *testing.T) {
 	assert.Contains(t, verdicts(rep), "{fixed fuzz/wrong-layer is_error}", "{not allowed fuzz/answer-twice twice}")
 }
 
+// TestToolOfThatName: a server that has the tool that no other has is asked for that one again.
+func TestToolOfThatName(t *testing.T) {
+	t.Parallel()
+	own := tool{name: noTool, input: anything, answer: func(string) string { return `"error":{"code":-32603,"message":"broken"}` }}
+	cfg := serve(t, own)
+	o := Options{Seed: 7, Runs: 3, Timeout: 30 * time.Second, Folder: t.TempDir(), Only: []string{noTool}}
+	if got := found(fuzzed(t, cfg, o)); len(got) == 0 {
+		t.Fatal("nothing was kept")
+	}
+	o.Replay = true
+	if got := found(fuzzed(t, cfg, o)); len(got) == 0 {
+		t.Error("what the tool still does counts as fixed")
+	}
+}
+
 // TestCancel: a run that is cancelled ends with what it found until then.
 func TestCancel(t *testing.T) {
 	t.Parallel()
