@@ -177,11 +177,12 @@ func (r *results) walk(c contract.Recorded, place check.Place, value []byte, pre
 			}
 			return
 		}
-		s, pointer := text.Cut(v.Text(), maxBytes), prefix+schema.Pointer(path...)
+		whole := v.Text() // which decodes it each time
+		s, pointer := text.Cut(whole, maxBytes), prefix+schema.Pointer(path...)
 		if name == "blob" || name == "data" && len(s) > 1000 { // base64; short "data" may be anything
 			return
 		}
-		r.beyond = r.beyond || len(s) < len(v.Text())
+		r.beyond = r.beyond || len(s) < len(whole)
 		if t := strings.TrimSpace(s); nested < maxNested && len(t) > 1 && (t[0] == '{' || t[0] == '[') && jsonrpc.Valid([]byte(t)) == nil {
 			r.walk(c, place, []byte(t), pointer+" ", found, nested+1)
 			return
