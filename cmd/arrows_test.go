@@ -66,7 +66,7 @@ var (
 		"cmd/verb/serve":           "cmd/ui cmd/verb/serve/options",
 		"cmd/verb/config":          "cmd/verb/serve/options", // explains them
 		"cmd/verb/inspect":         "cmd/inspector",          // whose command line it takes
-		"cmd/mcphud":               "cmd/inspector cmd/ui cmd/verb/call cmd/verb/check cmd/verb/config cmd/verb/inspect cmd/verb/login cmd/verb/serve cmd/verb/servers cmd/verb/traffic",
+		"cmd/mcphud":               "cmd/inspector cmd/ui cmd/verb/call cmd/verb/check cmd/verb/config cmd/verb/inspect cmd/verb/login cmd/verb/serve cmd/verb/servers cmd/verb/sessions cmd/verb/traffic",
 	}
 )
 

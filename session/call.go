@@ -47,6 +47,9 @@ type CallOptions struct {
 	// Meta is an object whose members are added to params._meta; nil for none. They win over those of SetMeta, and those that params have
 	// there win over both.
 	Meta json.RawMessage
+	// Resume is the result that asked for input, and that an earlier request of this very call was answered with: what it asks is answered first,
+	// and the call goes on with the answers. nil begins a call.
+	Resume json.RawMessage
 
 	Relay RelayOptions // of a request that is passed on; zero for one of the caller's own
 	inner innerOptions // set by this package alone
@@ -203,6 +206,11 @@ func (s *Session) requestInRounds(ctx context.Context, method, target string, pa
 	}
 	rounds := rounds{cause: pending.Cause{Method: method, Target: target, Started: time.Now()}}
 	var answers []rpc.Member // to what the server asked before it would answer
+	if o.Resume != nil {
+		if answers, err = s.answerInput(ctx, &rounds, o.Resume); err != nil {
+			return r, failure.Wrap(unanswered(err, method, params), s.Title(), stage)
+		}
+	}
 	for rounds.n < maxRounds {
 		r, err := s.roundTrip(ctx, method, target, params, answers, meta, schema, traceparent, o)
 		if err != nil {
@@ -221,7 +229,7 @@ func (s *Session) requestInRounds(ctx context.Context, method, target string, pa
 			return r, nil
 		}
 		if answers, err = s.answerInput(ctx, &rounds, r.Result); err != nil {
-			return r, failure.Wrap(err, s.Title(), stage)
+			return r, failure.Wrap(unanswered(err, method, params), s.Title(), stage)
 		}
 	}
 	return rpc.Reply{}, &failure.Error{

@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -44,6 +45,15 @@ func checkResultType(result []byte) error {
 			Next: "see the answer as it was sent", Remedy: failure.SeeTraffic,
 		}
 	}
+}
+
+// unanswered adds to the error of a call that waits for input which call that is, for whoever answers later.
+func unanswered(err error, method string, params json.RawMessage) error {
+	var e *failure.Error
+	if errors.As(err, &e) && e.Kind == failure.NeedsInput && e.Data != nil {
+		e.Method, e.Params = method, params
+	}
+	return err
 }
 
 // answerInput answers what an input_required result asks, and gives the members that the call is made again with: inputResponses, an object with

@@ -65,6 +65,8 @@ type Deps struct {
 	Settings settings.File
 	// Stack is the processes that run below this program; nil for none.
 	Stack stack.Stack
+	// Shared says that the journal also has what others say to the server, of a session that is kept for many commands.
+	Shared bool
 }
 
 // All returns new screens: the tabs in the order of their number keys, each before its sections. It is the one place where screens are listed.
@@ -103,7 +105,7 @@ func All(d Deps) []*tui.Screen {
 		call.NewPrompt(d.Inputs, asked.OfCall, calls),
 		call.NewCall(d.Inputs, d.Consent, asked.OfCall, calls),
 		traffic.NewHistory(d.History),
-		traffic.NewTraffic(nil, broken),
+		traffic.NewTraffic(nil, broken, d.Shared),
 		traffic.NewTimeline(nil),
 		traffic.NewTrace(),
 		traffic.NewLogs(false),
@@ -140,7 +142,7 @@ func (d Deps) process(server string) string {
 func Watch(f traffic.Foreign) []*tui.Screen {
 	broken := &traffic.Broken{}
 	return []*tui.Screen{
-		traffic.NewTraffic(&f, broken),
+		traffic.NewTraffic(&f, broken, true),
 		traffic.NewTimeline(&f),
 		traffic.NewTrace(),
 		traffic.NewLogs(true),

@@ -68,7 +68,7 @@ func answerFile(path string) ([]byte, error) {
 
 // Questions is the queue of what servers ask. A person that attends it answers what --answer leaves.
 func (a *App) Questions(attended bool) *pending.Queue {
-	o := pending.Options{Attended: attended}
+	o := pending.Options{Attended: attended, Later: a.Options.Session != ""}
 	if a.First != nil {
 		o.Rules = append(o.Rules, a.First)
 	}
@@ -101,11 +101,12 @@ func (a *App) unanswered(err error) error {
 	first := left[0]
 	e := &failure.Error{Kind: failure.NeedsInput, Server: first.Title, Stage: strings.TrimSpace(first.Cause.Method + " " + text.Clip(first.Cause.Target, 100))}
 	if was := (*failure.Error)(nil); errors.As(err, &was) {
-		e.Server, e.Stage, e.Code, e.Data = was.Server, was.Stage, was.Code, was.Data
+		e.Server, e.Stage, e.Code, e.Data, e.Method, e.Params = was.Server, was.Stage, was.Code, was.Data, was.Method, was.Params
 	}
 	e.Message = "the server asks for input (" + text.Clip(first.Method, 100) + ") that nobody gave: " + first.Why
 	e.Next = "--answer accept|decline|cancel|JSON|@FILE answers it"
 	e.Asked = askedJSON(left)
+	a.keepWaiting(e)
 	return e
 }
 

@@ -39,6 +39,8 @@ type App struct {
 
 	NoLogin bool // nobody is asked to log in, whoever is there
 
+	Waiting string // the id of the call of a kept session that the command goes on with; "" for none
+
 	Tracing bool // the command shows what other processes recorded of its calls
 
 	user    *userconfig.Config // what config.yaml says; see preferences

@@ -128,7 +128,7 @@ func (s seenServer) Stopped(first error) bool {
 
 // TargetFlags are those of the flags that name or shape one server and were given.
 func TargetFlags(cmd *cobra.Command) (given []string) {
-	for _, name := range []string{"url", "agent", "server", "transport", "protocol", "log-level", "env", "cwd", "sandbox", "header", "root"} {
+	for _, name := range []string{"url", "agent", "server", "session", "transport", "protocol", "log-level", "env", "cwd", "sandbox", "header", "root"} {
 		if cmd.Flags().Changed(name) {
 			given = append(given, "--"+name)
 		}

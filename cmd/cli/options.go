@@ -24,6 +24,7 @@ import (
 // Options are the flags that all commands share.
 type Options struct {
 	URL, Server, Agent  string
+	Session             string // one that is kept
 	Transport           string
 	Env, Headers, roots []string
 	Registry            string   // URL, by a command that has the flag
@@ -91,6 +92,7 @@ func (o *Options) Register(root *cobra.Command) {
 	f.StringVar(&o.URL, "url", "", "talk to the HTTP server at `URL`")
 	f.StringVar(&o.Agent, "agent", "", "talk to the agent `NAME` through the router at ROUTER_HOST and ROUTER_PORT, with AGENT_TOKEN and ROUTER_CA")
 	f.StringVar(&o.Server, "server", "", "talk to the server `NAME` of the configs")
+	f.StringVar(&o.Session, "session", "", "talk to the server of the session `NAME`, which mcphud session open keeps")
 	f.Var(&flags.Choice{Value: &o.Transport, Allowed: transports}, "transport", "talk to a URL over `TRANSPORT`: "+transportNames())
 	f.StringArrayVarP(&o.Env, "env", "e", nil, "add `KEY=VALUE` to the server's environment (repeatable)")
 	f.StringVar(&o.Cwd, "cwd", "", "start the server in `DIR`")
@@ -129,7 +131,7 @@ func (o *Options) Register(root *cobra.Command) {
 	flags.Grouped(root.Flags(), flags.GroupLimits, "cache")
 	o.RegisterMetrics(root, "in the UI, every 15 s and at the end")
 	flags.Grouped(root.Flags(), flags.GroupOutput, MetricsFlag)
-	flags.Grouped(f, flags.GroupTarget, "url", "agent", "server", "config", "set", "protocol", "meta", "traceparent")
+	flags.Grouped(f, flags.GroupTarget, "url", "agent", "server", "session", "config", "set", "protocol", "meta", "traceparent")
 	flags.Grouped(f, flags.GroupStdio, "env", "cwd", "sandbox", "root")
 	flags.Grouped(f, flags.GroupHTTP, slices.Concat([]string{"transport", "header"}, NetworkFlags, []string{"no-browser"})...)
 	flags.Grouped(f, flags.GroupClient, "answer", "capabilities", "as")
@@ -146,6 +148,7 @@ func (o *Options) Register(root *cobra.Command) {
 	_ = root.RegisterFlagCompletionFunc("capabilities", completeCapabilities)
 	_ = root.RegisterFlagCompletionFunc("server", CompleteServers(o))
 	_ = root.RegisterFlagCompletionFunc("agent", completeAgents)
+	_ = root.RegisterFlagCompletionFunc("session", CompleteSessions)
 }
 
 // Check refuses values that the flags' types accept, and reads what others name.

@@ -38,7 +38,7 @@ func (a *App) OwnArgs(cmd *cobra.Command, args []string, means func(word string)
 // plain http(s) or ws(s) URL, or the name of a configured server, by the same rules of trust as --server. It stands last, or first, or
 // among the others. What is left is returned. Where there is none, near gets the names that one of the words is similar to.
 func (o *Options) takeServer(cmd *cobra.Command, own []string, dash bool, means func(word string) bool) ([]string, error) {
-	if dash || o.URL+o.Agent+o.Server != "" {
+	if dash || o.Named() {
 		return own, nil
 	}
 	rule, ok := argRules[cmd.Annotations[RuleKey]]
@@ -98,7 +98,7 @@ func places(n int, front bool) []int {
 // the configs, these are asked which of them has it.
 func (a *App) serverOfTool(ctx context.Context, cmd *cobra.Command, own []string, dash bool) error {
 	o := &a.Options
-	if dash || len(own) == 0 || cmd.Parent() == nil || cmd.Parent().Name() != "tools" || o.Server != "" || o.URL != "" || o.Agent != "" {
+	if dash || len(own) == 0 || cmd.Parent() == nil || cmd.Parent().Name() != "tools" || o.Named() {
 		return nil
 	}
 	if !toolset.IsFullName(own[0]) {

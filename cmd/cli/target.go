@@ -17,6 +17,9 @@ import (
 // NameTarget is the advice where no server was named.
 const NameTarget = "name one: its name in the configs, a URL (--url URL), --agent NAME, or -- COMMAND ARGS…"
 
+// Named reports whether a flag names a server.
+func (o *Options) Named() bool { return o.URL+o.Agent+o.Server+o.Session != "" }
+
 // SplitArgs separates a command's own arguments from the server command after the double dash; dash reports whether there was one.
 func SplitArgs(cmd *cobra.Command, args []string) (own, server []string, dash bool) {
 	n := cmd.ArgsLenAtDash()
@@ -41,6 +44,9 @@ func (o *Options) Target(cmd *cobra.Command, command []string, dash bool) (confi
 	if o.Server != "" || cmd.Flags().Changed("server") {
 		named = append(named, "--server")
 	}
+	if o.Session != "" || cmd.Flags().Changed("session") {
+		named = append(named, "--session")
+	}
 	switch {
 	case len(named) == 0:
 		return config.Server{}, failure.UsageError("no server was named", o.near+NameTarget)
@@ -56,6 +62,8 @@ func (o *Options) Target(cmd *cobra.Command, command []string, dash bool) (confi
 		s, err = o.Configured(o.Server)
 	case o.URL != "" || cmd.Flags().Changed("url"):
 		s, err = o.URLServer(o.URL)
+	case o.Session != "" || cmd.Flags().Changed("session"):
+		s, err = keptServer(cmd, o.Session)
 	default:
 		s, err = AgentServer(o.Agent)
 	}

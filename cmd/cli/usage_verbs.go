@@ -15,7 +15,7 @@ type verbGroup struct {
 
 // verbGroups has each verb once. The usual ones are a dozen: what somebody needs who has never run mcphud before.
 var verbGroups = []verbGroup{
-	{"Use a server", []string{"demo", "tools", "resources", "prompts", "servers"}, []string{"open", "info", "ping", "complete", "raw", "skills", "tasks", "status", "registry", "auth"}},
+	{"Use a server", []string{"demo", "tools", "resources", "prompts", "servers"}, []string{"open", "session", "answer", "info", "ping", "complete", "raw", "skills", "tasks", "status", "registry", "auth"}},
 	{"Prove that it works", []string{"check", "doctor", "run"}, []string{"bench", "explain"}},
 	{"Record what is said", []string{"tap", "history"}, []string{"journal", "trace", "ps"}},
 	{"Run servers", []string{"agent", "up"}, []string{"router", "mock"}},

@@ -157,6 +157,7 @@ var fileRuns = []outsideRun{
 // unrun are the commands that no run is for, with the reason.
 var unrun = map[string]string{
 	"agent":                 "it serves until it is ended; agent-PROFILE.txt has what",
+	"answer":                "it needs a session",
 	"auth login":            "somebody has to log in",
 	"completion":            "cobra writes the scripts",
 	"config edit":           "it opens an editor",
@@ -171,6 +172,10 @@ var unrun = map[string]string{
 	"ps":                    "it lists what runs on this machine",
 	"resources subscribe":   "it prints until it is ended",
 	"router":                "it serves until it is ended",
+	"session":               "its commands are below",
+	"session close":         "it ends a process that session open started",
+	"session list":          "it lists the processes that session open started",
+	"session open":          "it starts a process that stays",
 	"tap":                   "it serves until it is ended",
 	"up":                    "it serves until it is ended",
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/verb/login"
 	"github.com/mcphud/mcphud/cmd/verb/serve"
 	"github.com/mcphud/mcphud/cmd/verb/servers"
+	"github.com/mcphud/mcphud/cmd/verb/sessions"
 	"github.com/mcphud/mcphud/cmd/verb/traffic"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/spf13/pflag"
@@ -29,7 +30,7 @@ type app struct{ *cli.App }
 // verbs are those of all families, and what is about the program itself.
 func (a *app) verbs() []cli.Verb {
 	return slices.Concat(
-		call.Verbs(a.App), servers.Verbs(a.App), login.Verbs(a.App), check.Verbs(a.App), traffic.Verbs(a.App), serve.Verbs(a.App), config.Verbs(a.App),
+		call.Verbs(a.App), sessions.Verbs(a.App), servers.Verbs(a.App), login.Verbs(a.App), check.Verbs(a.App), traffic.Verbs(a.App), serve.Verbs(a.App), config.Verbs(a.App),
 		[]cli.Verb{
 			{Name: "help", Make: a.helpCommand, Inherits: []cli.Inherit{{}}},
 			{Name: "version", Make: a.VersionCommand, Inherits: []cli.Inherit{{}}},

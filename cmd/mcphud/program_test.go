@@ -20,7 +20,7 @@ import (
 const programEnv = "MCPHUD_TEST_PROGRAM"
 
 // serving are the verbs of programs that serve several at once until they are ended.
-var serving = []string{"agent", "router", "up", "demo", "tap", "mock", "subscribe"}
+var serving = []string{"agent", "router", "up", "demo", "tap", "mock", "subscribe", "session"}
 
 // raceExit is what a program with the race detector exits with once it has seen a data race.
 const raceExit = 66

@@ -36,7 +36,7 @@ func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) er
 		return failure.UsageError(fmt.Sprintf("--cache is %v, and must not be negative", a.Options.Cache), "give it as 30s or 5m")
 	}
 	if len(own) > 0 {
-		if len(own) > 1 || dash || a.Options.URL != "" || a.Options.Agent != "" || a.Options.Server != "" {
+		if len(own) > 1 || dash || a.Options.Named() {
 			return failure.UsageError("more than one server was named", "name exactly one")
 		}
 		if name != "" {
@@ -44,10 +44,10 @@ func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) er
 		}
 		a.Options.URL = own[0]
 	}
-	if a.Options.URL == "" && a.Options.Agent == "" && a.Options.Server == "" && !dash {
+	if !a.Options.Named() && !dash {
 		return a.openConfigs(ctx, cmd, "")
 	}
-	if a.Options.Server != "" && a.Options.URL == "" && a.Options.Agent == "" && !dash {
+	if a.Options.Server != "" && a.Options.URL+a.Options.Agent+a.Options.Session == "" && !dash {
 		return a.openConfigs(ctx, cmd, a.Options.Server)
 	}
 	srv, err := a.Options.Target(cmd, command, dash)

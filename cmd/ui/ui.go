@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/report"
 	verbcheck "github.com/mcphud/mcphud/cmd/verb/check"
+	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth/browser"
 	"github.com/mcphud/mcphud/session/check/contract"
@@ -20,6 +21,7 @@ import (
 	"github.com/mcphud/mcphud/session/client/toolset"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/config/inputs"
+	"github.com/mcphud/mcphud/session/serve/kept"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
@@ -70,6 +72,11 @@ func Open(ctx context.Context, a *cli.App, start Start) (err error) {
 	defer a.ExportCalls(j, io.Discard)()
 	hops := cli.NewHops(ctx, j, &o)
 	defer hops.Close()
+	if a.Options.Session != "" {
+		if st, err := kept.StatusOf(ctx, a.Options.Session); err == nil && st.Tap != "" { // connecting says what is wrong
+			defer tap.JoinOne(ctx, j, st.Tap).Close()
+		}
+	}
 	calls := a.KeptCalls()
 	o.Record = calls.Record
 	known := calls
@@ -122,6 +129,7 @@ func Open(ctx context.Context, a *cli.App, start Start) (err error) {
 	if start.Stack != nil {
 		deps.Stack = start.Stack.View
 	}
+	deps.Shared = a.Options.Session != ""
 	cfg := tui.Config{
 		Views: views.All(deps), Sessions: m, Server: start.Connect,
 		ReadOnly: a.Options.ReadOnly, Report: cli.Issues, Version: cli.Version(),

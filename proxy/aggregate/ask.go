@@ -16,7 +16,7 @@ import (
 // Callers without a session are asked by the answer to their call, in the modern era; the others cannot be asked, which the
 // agent learns at once (ok is false). While the client has the question, the agent's calls are not taken for stuck.
 func (c *client) ask(ctx context.Context, sess *session.Session, method string, params json.RawMessage) (json.RawMessage, *session.Fault, bool) {
-	ctx, cancel := context.WithTimeout(ctx, maxAsk)
+	ctx, cancel := context.WithTimeout(ctx, c.s.o.AskTime)
 	defer cancel()
 	if c.id == "" {
 		p, _ := rpc.CausedBy(ctx).(*pendingCall)

@@ -16,7 +16,7 @@ import (
 
 const (
 	maxCall = 24 * time.Hour // whatever the progress
-	maxAsk  = 4 * time.Hour  // how long the client has to answer what an agent asks: who never does holds a call until then
+	maxAsk  = 4 * time.Hour
 )
 
 // maxSilence is how long an event stream may bring nothing where the client asked for no progress: who works says nothing then.
@@ -31,7 +31,7 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	x.meant = agent
 	sess, st, err := x.c.status(ctx, agent)
 	if err != nil {
-		return nil, agentError(agent, err)
+		return nil, agentError(agent, x.s.soleError(err))
 	}
 	x.asked = true
 	legacy, passes := st.Era == session.Legacy, x.passes(st.Era)
@@ -58,7 +58,7 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 			return nil, err
 		}
 	}
-	if x.modern && legacy && x.c.caps != "{}" && (path[0] == "name" || path[0] == "uri") {
+	if x.modern && legacy && x.caps != "{}" && len(path) > 0 && (path[0] == "name" || path[0] == "uri") {
 		return x.callPending(ctx, sess, agent, params, token)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -87,7 +87,7 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	case errors.Is(context.Cause(ctx), errIdle):
 		return nil, timedOut(agent, err)
 	}
-	return nil, x.translateError(agentError(agent, err))
+	return nil, x.translateError(agentError(agent, x.s.soleError(err)))
 }
 
 // handleOwnMessage handles an agent's message about this call.

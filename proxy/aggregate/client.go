@@ -2,7 +2,6 @@ package aggregate
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"sync"
 
@@ -20,7 +19,6 @@ type client struct {
 	principal string
 	hops      int
 	version   string
-	caps      string // what callers without a session can be asked for
 	m         *session.Manager
 	life      context.Context // of what is not done for one request
 	end       context.CancelFunc
@@ -59,10 +57,7 @@ func (s *Server) newClient(caller Caller, hops int, caps []byte) *client {
 		watched: map[string]watched{}, listeners: map[*listener]struct{}{}, fetches: map[fetchKey]*fetch{}, open: map[*pendingCall]struct{}{}, given: map[offer.Kind][]*given{}, expected: map[string]*exchange{},
 	}
 	c.life, c.end = context.WithCancel(context.Background())
-	c.m = session.NewManager(session.Options{
-		Unrecorded: true, Pages: &s.pages, MaxList: maxList, Dial: c.dial, Capabilities: json.RawMessage(caps), Serve: c.ask, HealthInterval: -1, Retry: session.Retry{Max: -1},
-		ClientInfo: session.Implementation{Name: s.o.Name, Version: s.o.Version},
-	})
+	c.m = session.NewManager(c.sessionOptions(caps))
 	return c
 }
 

@@ -32,6 +32,9 @@ func (s *Server) acquire(id string, caller Caller) *client {
 // acquireShared returns the client that callers without a session share who have one principal, hop count and set of capabilities, and keeps it
 // until release. It is made where there is none.
 func (s *Server) acquireShared(caller Caller, hops int, caps string) (*client, error) {
+	if s.o.Sole != nil {
+		caps = soleCapabilities
+	}
 	key := caller.Principal + "\x00" + string(rune('0'+hops)) + caps
 	s.mu.Lock() // one maker at a time
 	defer s.mu.Unlock()
@@ -39,7 +42,6 @@ func (s *Server) acquireShared(caller Caller, hops int, caps string) (*client, e
 		return e.Value, nil
 	}
 	c := s.newClient(caller, hops, []byte(caps))
-	c.caps = caps
 	return c, s.addClient(c, s.shared, key, "too many distinct capability sets among sessionless clients; open sessions, or try again later")
 }
 

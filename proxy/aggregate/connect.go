@@ -43,6 +43,9 @@ func (c *client) connect(ctx context.Context, agent string) (*session.Session, e
 // another one is made.
 func (c *client) status(ctx context.Context, agent string) (*session.Session, session.Status, error) {
 	if sess, ok := c.m.Server(agent); ok {
+		if err := c.ended(sess); err != nil {
+			return nil, session.Status{}, err
+		}
 		if st := sess.Status(); st.Era != "" && c.isSetUp(agent, st.Conn) {
 			return sess, st, nil
 		}
@@ -67,6 +70,9 @@ func (c *client) connectAgent(ctx context.Context, agent string) (*session.Sessi
 	for try := 1; ; try++ {
 		sess, err := c.sessionWith(agent)
 		if err != nil {
+			return nil, err
+		}
+		if err := c.ended(sess); err != nil {
 			return nil, err
 		}
 		if err = sess.Connect(ctx); err == nil {
@@ -122,6 +128,10 @@ func (c *client) sessionWith(agent string) (*session.Session, error) {
 	c.mu.Unlock()
 	if legacy {
 		cfg.Protocol = mcp.LATEST_LEGACY_PROTOCOL_VERSION
+	}
+	if sole := c.s.o.Sole; sole != nil {
+		cfg = sole.Server
+		cfg.NoReconnect = cfg.NoReconnect || cfg.Command != "" // see ended
 	}
 	sess, err := c.m.Register(cfg)
 	if err != nil {

@@ -34,7 +34,9 @@ func toModern(method string, result []byte) []byte {
 	changes := []jsonrpc.Change{
 		jsonrpc.Set([]byte(`"complete"`), "resultType"), jsonrpc.Set([]byte("0"), "ttlMs"), jsonrpc.Set([]byte(`"private"`), "cacheScope"),
 	}
-	if method != string(mcp.MethodResourcesRead) {
+	switch mcp.MCPMethod(method) {
+	case mcp.MethodResourcesRead, mcp.MethodToolsList, mcp.MethodPromptsList, mcp.MethodResourcesList, mcp.MethodResourcesTemplatesList:
+	default:
 		changes = changes[:1]
 	}
 	result, _ = jsonrpc.Update(result, changes...) // was scanned

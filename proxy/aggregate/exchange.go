@@ -32,6 +32,7 @@ type exchange struct {
 	life    context.Context         // that the request is served in
 	cancel  context.CancelCauseFunc // ends it
 	began   time.Time
+	caps    string // what a caller without a session can be asked for
 	meant   string // the agent that the request is for, once that is clear
 	asked   bool   // it was sent to that agent
 	agent   string // that the request was passed to; under the client's mutex
@@ -91,7 +92,8 @@ func (x *exchange) post(caller Caller) {
 			return
 		}
 	default:
-		if x.c, err = x.s.acquireShared(caller, ingress.Hops(x.r.Header), questionCapabilities(x.params.Caps)); err != nil {
+		x.caps = questionCapabilities(x.params.Caps)
+		if x.c, err = x.s.acquireShared(caller, ingress.Hops(x.r.Header), x.caps); err != nil {
 			x.refuse(err)
 			return
 		}

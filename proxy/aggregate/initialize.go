@@ -109,6 +109,9 @@ func (s *Server) info() []byte {
 func (x *exchange) initialize(caller Caller) {
 	caps := jsonrpc.Get(x.env.Params, "capabilities")
 	switch {
+	case x.s.o.Sole != nil:
+		x.refuse(errSoleEra)
+		return
 	case caps == nil || caps[0] != '{':
 		caps = []byte("{}")
 	case len(caps) > maxCaps:

@@ -16,6 +16,9 @@ func (x *exchange) dispatch(ctx context.Context) ([]byte, error) {
 	if result, handled, err := x.resume(ctx); handled {
 		return result, err
 	}
+	if x.s.o.Sole != nil && method == mcp.MethodServerDiscover {
+		return x.discoverSole(ctx)
+	}
 	switch method {
 	case mcp.MethodToolsList:
 		return x.lists(ctx, offer.Tools)
@@ -74,6 +77,9 @@ func (x *exchange) dispatch(ctx context.Context) ([]byte, error) {
 			}
 			return []byte("{}"), x.c.subscribe(ctx, uri)
 		}
+	}
+	if agent := x.s.sole(); agent != "" && method != mcp.MethodInitialize {
+		return x.call(ctx, agent, "") // what nobody here knows the server may
 	}
 	return nil, jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "Method '%.100s' not found", x.env.Method)
 }

@@ -39,6 +39,11 @@ type Options struct {
 	// in the end. nil for principals that never do.
 	Bind func(ctx context.Context, principal string) (bound context.Context, free func())
 
+	// Sole makes the endpoint that of one server, which all callers share; nil for that of all agents.
+	Sole *Sole
+	// AskTime is how long a caller has to answer what an agent asks, default 4 h: who never does holds a call until then.
+	AskTime time.Duration
+
 	Page     int           // items on a page of a list, default 250
 	Patience time.Duration // how long a list waits for an agent, default 5 s
 	Timeout  time.Duration // of a call without progress, default 30 s
@@ -70,6 +75,7 @@ func (o *Options) complete() {
 	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
 	o.MaxRequest = cmp.Or(o.MaxRequest, 10<<20)
 	o.Max = cmp.Or(o.Max, 1000)
+	o.AskTime = cmp.Or(o.AskTime, maxAsk)
 	o.TTL = cmp.Or(o.TTL, 30*time.Minute)
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, 30*time.Second)
 	o.WriteTimeout = cmp.Or(o.WriteTimeout, 30*time.Second)

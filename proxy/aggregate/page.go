@@ -31,6 +31,9 @@ const maxPage = 4 << 20
 // nothing is remembered for a client that never asks for the next page. What the client is told of by a name that says not whose it is, it may call
 // by that name later: see given.
 func (x *exchange) lists(ctx context.Context, kind offer.Kind) ([]byte, error) {
+	if x.s.o.Sole != nil {
+		return x.listSole(ctx, kind)
+	}
 	after := place{}
 	if cursor := jsonrpc.Get(x.env.Params, "cursor"); cursor != nil && cursor[0] != 'n' {
 		var ok bool

@@ -21,6 +21,7 @@ import (
 // was asked for, by the state that only the caller knows.
 type pendingCall struct {
 	state        string
+	caps         string // what its caller can be asked for
 	c            *client
 	agent        string
 	method, name string // which must be the same when the caller comes again
@@ -73,7 +74,7 @@ func questionCapabilities(caps []byte) string {
 // connection ends with each input_required. It ends when nobody hears of it for as long as the agent may be silent.
 func (x *exchange) callPending(ctx context.Context, sess *session.Session, agent string, params, token []byte) ([]byte, error) {
 	p := &pendingCall{
-		state: statePrefix + rand.Text(), c: x.c, agent: agent, method: x.env.Method, name: x.target(),
+		state: statePrefix + rand.Text(), caps: x.caps, c: x.c, agent: agent, method: x.env.Method, name: x.target(),
 		asked: make(chan struct{}, 1), done: make(chan struct{}), taken: make(chan struct{}, 1), asks: map[string]question{},
 	}
 	life, cancel := context.WithCancelCause(x.c.life)
@@ -99,7 +100,7 @@ func (x *exchange) callPending(ctx context.Context, sess *session.Session, agent
 		case errors.Is(context.Cause(life), errIdle):
 			p.err = timedOut(agent, err)
 		default:
-			p.err = agentError(agent, err)
+			p.err = agentError(agent, p.c.s.soleError(err))
 		}
 	}) {
 		p.patience.Stop()
@@ -182,7 +183,7 @@ func (p *pendingCall) requests() []byte {
 // takes does not count as the agent's silence.
 func (p *pendingCall) ask(ctx context.Context, method string, params []byte) (json.RawMessage, *session.Fault, bool) {
 	capability := ingress.CapabilityFor(method)
-	if capability == "" || jsonrpc.Get([]byte(p.c.caps), capability) == nil {
+	if capability == "" || jsonrpc.Get([]byte(p.caps), capability) == nil {
 		return nil, nil, false
 	}
 	text := append([]byte(`{"method":`), jsonrpc.Quote(method)...)

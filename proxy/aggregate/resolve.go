@@ -16,6 +16,9 @@ import (
 // an error that names both, and never a guess. In this order: what a list that this client was given said; the list as it is now, where names alone do
 // not tell; all readings of the name as AGENT and NAME, of which those go that the agent is known not to have.
 func (c *client) resolve(ctx context.Context, kind offer.Kind, name string, n toolset.Naming) (agent, own string, err error) {
+	if sole := c.s.sole(); sole != "" {
+		return sole, name, nil
+	}
 	agents := c.agents()
 	var fit, others []toolset.ToolRef
 	if ref, ok := c.resolveGiven(kind, name, agents); ok {
@@ -76,6 +79,9 @@ const maxURI = 8 << 10
 // owner finds the agent that a URI belongs to, of those that the caller may call: by its list, else by its templates, else the only one that has
 // resources. own is the URI as that agent knows it.
 func (c *client) owner(ctx context.Context, uri string) (agent, own string, err error) {
+	if sole := c.s.sole(); sole != "" {
+		return sole, uri, nil
+	}
 	agents := c.agents()
 	if rest, ok := strings.CutPrefix(uri, "mcp:"); ok {
 		if a, own, ok := strings.Cut(rest, ":"); ok && slices.Contains(agents, a) {

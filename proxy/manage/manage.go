@@ -99,7 +99,7 @@ func Open(o Options) (*Server, error) {
 	var all []net.Listener
 	switch {
 	case err == nil:
-		all, s.path = append(all, private{ln}), path
+		all, s.path = append(all, unixsocket.Own{UnixListener: ln}), path
 	case o.Remote == nil:
 		return nil, fmt.Errorf("cannot open the management socket: %w", err)
 	default:
@@ -127,23 +127,6 @@ func Open(o Options) (*Server, error) {
 		})
 	}
 	return s, nil
-}
-
-// private is a listener that accepts this user only.
-type private struct{ *net.UnixListener }
-
-// Accept waits for the next connection of this user.
-func (p private) Accept() (net.Conn, error) {
-	for {
-		c, err := p.AcceptUnix()
-		if err != nil {
-			return nil, err
-		}
-		if unixsocket.CheckPeer(c) == nil {
-			return c, nil
-		}
-		_ = c.Close()
-	}
 }
 
 // Path is the path of the socket, "" for a nil Server.

@@ -24,6 +24,7 @@ import (
 type Joiner struct {
 	dirs    []string
 	only    func(trace string) bool // which entries are taken; nil for all
+	socket  string                  // of the one producer that is read; "" for all
 	ctx     context.Context
 	stop    context.CancelFunc
 	merge   *merger
@@ -57,14 +58,23 @@ func Join(ctx context.Context, j *journal.Journal, dirs ...string) *Joiner {
 	return JoinTraces(ctx, j, nil, dirs...)
 }
 
+// JoinOne is Join for the producer of one socket.
+func JoinOne(ctx context.Context, j *journal.Journal, socket string) *Joiner {
+	return join(ctx, j, nil, socket, []string{filepath.Dir(socket)})
+}
+
 // JoinTraces is Join for the entries of some traces only, beside what j has otherwise: who comes and goes is not noted.
 func JoinTraces(ctx context.Context, j *journal.Journal, only func(trace string) bool, dirs ...string) *Joiner {
 	if len(dirs) == 0 {
 		dirs = unixsocket.Dirs()
 	}
+	return join(ctx, j, only, "", dirs)
+}
+
+func join(ctx context.Context, j *journal.Journal, only func(trace string) bool, socket string, dirs []string) *Joiner {
 	ctx, stop := context.WithCancel(ctx)
 	t := &Joiner{
-		dirs: dirs, only: only, ctx: ctx, stop: stop, merge: newMerger(j), scanned: make(chan struct{}),
+		dirs: dirs, only: only, socket: socket, ctx: ctx, stop: stop, merge: newMerger(j), scanned: make(chan struct{}),
 		known: map[string]*joined{}, labels: map[string]bool{}, reported: map[string]bool{},
 	}
 	t.wg.Go(t.follow)
@@ -157,7 +167,7 @@ func (t *Joiner) scan(dir string) {
 	defer t.mu.Unlock()
 	for _, f := range entries {
 		path := filepath.Join(dir, f.Name())
-		if f.Type()&os.ModeSocket == 0 || !isSocket(f.Name()) {
+		if f.Type()&os.ModeSocket == 0 || !isSocket(f.Name()) || t.socket != "" && path != t.socket {
 			continue
 		}
 		there[path] = true

@@ -27,11 +27,13 @@ type traffic struct {
 	ref     journal.Entry // what times are relative to; none if its Seq is 0
 	broken  *Broken       // rows that break the protocol
 	foreign *Foreign      // whose traffic it is; nil for that of the sessions
+	hops    bool          // what hops recorded is not of requests that the list has already, and stays
 }
 
 // NewTraffic is the screen of frames; foreign is whose they are, nil for those of the sessions.
-func NewTraffic(foreign *Foreign, broken *Broken) *tui.Screen {
-	v := &traffic{foreign: foreign, broken: broken, JournalList: pane.NewJournalList("traffic", "frame")}
+// hops keeps what others recorded in the list.
+func NewTraffic(foreign *Foreign, broken *Broken, hops bool) *tui.Screen {
+	v := &traffic{foreign: foreign, broken: broken, hops: hops, JournalList: pane.NewJournalList("traffic", "frame")}
 	v.Feed.Belongs, v.Feed.Fold, v.Feed.Exchanges = anything, v.routine, true
 	v.Feed.Language = func(c *tui.Ctx) filter.Options {
 		titles := map[string]string{}

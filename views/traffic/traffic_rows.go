@@ -21,7 +21,7 @@ func (v *traffic) routine(e *journal.Entry) string {
 	switch {
 	case e.Kind == journal.Span:
 		return "span"
-	case e.Hop != "" && v.foreign == nil:
+	case e.Hop != "" && !v.hops:
 		return "hop"
 	}
 	return routine(e)

@@ -74,7 +74,7 @@ func OwnTarget(a *cli.App, cmd *cobra.Command, args []string, means func(word st
 		return nil, nil, err
 	}
 	return own, func(otherwise func() (config.Server, error)) (config.Server, error) {
-		if dash || a.Options.URL+a.Options.Agent+a.Options.Server != "" {
+		if dash || a.Options.Named() {
 			return a.Options.Target(cmd, command, dash)
 		}
 		s, err := otherwise()

@@ -81,9 +81,9 @@ func printReply(l *cli.Link, method string, r rpc.Reply) error {
 	}))
 }
 
-// PrintTool prints the result of a tool that came otherwise than by One, and is the error of one that failed. stage names the call in it.
-func PrintTool(l *cli.Link, stage string, r rpc.Reply) error {
-	if err := printReply(l, calls.ToolsCall, r); err != nil || l.Out.JudgesToolError() {
+// Print prints what a method gave otherwise than by One, and is the error of a tool that failed, in which stage names the call.
+func Print(l *cli.Link, method, stage string, r rpc.Reply) error {
+	if err := printReply(l, method, r); err != nil || method != calls.ToolsCall || l.Out.JudgesToolError() {
 		return err
 	}
 	return calls.ToolError(l.Name(), stage, r.Result)

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/offer/tasks"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/wire/rpc"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pages"
@@ -69,7 +70,7 @@ func tasksResult(ctx context.Context, l *cli.Link, args []string) error {
 		}
 		return err
 	}
-	return runner.PrintTool(l, "task "+text.Clip(args[0], 100), r)
+	return runner.Print(l, calls.ToolsCall, "task "+text.Clip(args[0], 100), r)
 }
 
 func tasksCancel(ctx context.Context, l *cli.Link, args []string) error {

@@ -27,7 +27,7 @@ func (a *app) examineAll(ctx context.Context, cmd *cobra.Command, c *Checking, a
 	switch {
 	case err != nil:
 		return err
-	case dash || a.Options.URL+a.Options.Agent+a.Options.Server != "":
+	case dash || a.Options.Named():
 		return failure.UsageError("--all is about every server, and one was named", "leave one of both out")
 	case slices.Contains(words, "contract"):
 		return failure.UsageError("a lock is compared with one server at a time", "leave --all or contract out")

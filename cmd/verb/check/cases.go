@@ -99,7 +99,7 @@ func (f *casesFlags) make(ctx context.Context, l *cli.Link) (check.Section, erro
 func (f *casesFlags) alone(cmd *cobra.Command, args []string) bool {
 	own, _, dash := cli.SplitArgs(cmd, args)
 	f.named = slices.Contains(own, casesName)
-	return len(own) == 1 && f.named && !dash && f.a.Options.URL+f.a.Options.Agent+f.a.Options.Server == ""
+	return len(own) == 1 && f.named && !dash && !f.a.Options.Named()
 }
 
 // examineCases makes the calls of files at the servers that these name.

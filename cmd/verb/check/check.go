@@ -131,7 +131,7 @@ func (c *Checking) Names() (out []string) {
 // server.
 func (a *app) noSection(cmd *cobra.Command, args, known []string) error {
 	words, _, dash := cli.SplitArgs(cmd, args)
-	named := dash || a.Options.URL+a.Options.Agent+a.Options.Server != ""
+	named := dash || a.Options.Named()
 	for _, w := range words {
 		if !named && config.IsURL(w) {
 			named = true

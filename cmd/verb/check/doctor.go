@@ -61,7 +61,7 @@ func (a *app) doctor(ctx context.Context, cmd *cobra.Command, args []string, f d
 	if err != nil && (f.all || a.Options.Server != "" || len(set.Servers) == 0 && !dash && a.Options.URL == "") {
 		return err
 	}
-	named := dash || a.Options.URL != "" || a.Options.Agent != "" || a.Options.Server != ""
+	named := dash || a.Options.Named()
 	switch {
 	case f.all && named:
 		return failure.UsageError("--all is about every server, and one was named", "leave one of both out")

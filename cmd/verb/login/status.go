@@ -130,7 +130,7 @@ func (a *app) kept(ctx context.Context, cmd *cobra.Command, args []string) (k ke
 	scope := ""
 	if len(args) == 1 && slices.ContainsFunc(secrets, func(s credstore.KeptInputs) bool { return s.Scope == args[0] }) {
 		scope, k.named = args[0], true
-	} else if len(args) > 0 || a.Options.URL+a.Options.Agent+a.Options.Server != "" {
+	} else if len(args) > 0 || a.Options.Named() {
 		s, err := a.anyTarget(cmd, args)
 		if err != nil {
 			return k, err

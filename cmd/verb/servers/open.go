@@ -13,15 +13,18 @@ import (
 
 	"github.com/mcphud/mcphud/cmd/cli"
 	"github.com/mcphud/mcphud/cmd/cli/output"
+	"github.com/mcphud/mcphud/cmd/ui"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/catalog/described"
 	"github.com/mcphud/mcphud/session/catalog/mcpb"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/traffic/importer"
 	"github.com/mcphud/mcphud/session/wire/journal"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
+	"github.com/mcphud/mcphud/views/servers"
 	"github.com/mcphud/mcphud/views/traffic"
 )
 
@@ -29,12 +32,13 @@ func (a *app) openCommand() *cobra.Command {
 	var only *cli.FilterFlag
 	about := &openFlags{}
 	c := &cobra.Command{
-		Use: "open [flags] FILE | NAME[@VERSION]", Annotations: cli.Rule("one"), Short: "Open a server by its name in a registry, its server.json or bundle, or a file of recorded traffic",
+		Use: "open [flags] FILE | NAME[@VERSION] | --session NAME", Annotations: cli.Rule("one"), Short: "Open a server by its name in a registry, its server.json or bundle, or a file of recorded traffic",
 		Long: "With the name of a server, open looks it up in a registry, asks for what it needs, shows what it would run or contact, and opens it once that is trusted; " +
 			"with a server.json, or a bundle (.mcpb), it does the same without a registry. A name that is not there is searched for.\n\n" +
 			"With a file of recorded traffic, open shows what a file recorded, without connecting to anything: in the traffic screen on a terminal, as one JSON line per entry elsewhere. " +
 			"It reads what --journal and tap write, sessions of mcpsnoop, exports of the MCP Inspector and HTTP archives (HAR), each also compressed with gzip. " +
-			"The file may still be written to; - is standard input.",
+			"The file may still be written to; - is standard input.\n\n" +
+			"With --session it opens a kept session, and shows what other commands do there while they do it.",
 		Example: "  mcphud open io.github.owner/name@1.2.0 --set API_KEY=secret\n  mcphud open ./server.json --print\n  mcphud open notes.mcpb --list\n  mcphud open io.github.owner/name --save claude-code\n  mcphud open session.jsonl\n  mcphud open browser.har\n  mcphud open session.jsonl.gz --format text | less\n  mcphud open session.jsonl --filter 'status:error >1s'",
 		Args:    cobra.ArbitraryArgs,
 		RunE: a.Action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
@@ -46,11 +50,27 @@ func (a *app) openCommand() *cobra.Command {
 	return c
 }
 
+// openKept opens the UI on a kept session.
+func (a *app) openKept(ctx context.Context, cmd *cobra.Command) error {
+	s, err := a.Options.Target(cmd, nil, false)
+	if err != nil {
+		return err
+	}
+	where, err := config.System()
+	if err != nil {
+		return err
+	}
+	return ui.Open(ctx, a.App, ui.Start{Servers: []config.Server{s}, Connect: s.Name, Configs: &servers.Configs{Where: where}})
+}
+
 func (a *app) open(ctx context.Context, cmd *cobra.Command, args []string, only *cli.FilterFlag, about *openFlags) (err error) {
 	if hidden := cli.HiddenFlag(cmd); hidden != "" {
 		return failure.UsageError("--"+hidden+" does not apply to open, which connects to no server", "see mcphud open --help")
 	}
-	if len(args) != 1 || cmd.ArgsLenAtDash() >= 0 {
+	if len(args) == 0 && a.Options.Session != "" {
+		return a.openKept(ctx, cmd)
+	}
+	if len(args) != 1 || cmd.ArgsLenAtDash() >= 0 || a.Options.Session != "" {
 		return failure.UsageError(fmt.Sprintf("open takes one file, and got %d arguments", len(args)), "write mcphud open FILE")
 	}
 	if mcpb.IsBundle(args[0]) {

@@ -14,7 +14,7 @@ func Verbs(of *cli.App) []cli.Verb {
 			{Of: "list", All: true}, {Of: "add", Keep: entryFlags}, {Of: "edit", Keep: entryFlags}, {Of: "templates"}, {Of: "*", Keep: []string{"config"}},
 		}},
 		{Name: "status", Make: a.statusCommand, Judged: true, Inherits: []cli.Inherit{{Keep: cli.FleetFlags}}},
-		{Name: "open", Make: a.openCommand, Screen: true, Inherits: []cli.Inherit{{Keep: []string{"linear", "set", "proxy", "ca", "sandbox"}}}},
+		{Name: "open", Make: a.openCommand, Screen: true, Inherits: []cli.Inherit{{Keep: []string{"session", "linear", "set", "proxy", "ca", "sandbox"}}}},
 		{Name: "registry", Make: a.registryCommand, Inherits: []cli.Inherit{{Of: "*", Keep: []string{"proxy", "ca"}}}},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/base/text"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/serve/kept"
 	"github.com/mcphud/mcphud/session/wire/journal"
 )
 
@@ -27,7 +29,7 @@ func (a *app) psCommand() *cobra.Command {
 		Use: "ps", Short: "List the MCP servers that run on this machine", Args: cli.NoArgs,
 		Long: "ps lists the MCP servers among your processes: who uses each, how long it runs, and the memory of it and of what it started. An orphan is one whose client is gone.\n\n" +
 			"A server is what is named like one (a package of @modelcontextprotocol, mcp in its name), what a known client starts by npx, uvx, node, python or docker, what the " +
-			"configurations have, and what runs below mcphud tap. On other systems than Linux only the last are known.",
+			"configurations have, what a kept session has, and what runs below mcphud tap. On other systems than Linux only the last are known.",
 		Example: "  mcphud ps\n  mcphud ps --format json | jq '.servers[] | select(.orphan)'",
 		RunE:    a.Action(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return a.ps(ctx, cmd) }),
 	}
@@ -108,10 +110,23 @@ func (a *app) running(ctx context.Context) ([]running.Server, error) {
 			configured = append(configured, append([]string{s.Command}, s.Args...))
 		}
 	}
-	if servers := running.Servers(all, configured); servers != nil {
-		return servers, nil
+	sessions := map[int]string{} // by the process of the server
+	for _, st := range kept.List(ctx) {
+		if i := slices.IndexFunc(all, func(p running.Process) bool { return st.Child > 0 && p.PID == st.Child }); i >= 0 {
+			sessions[st.Child] = st.Name
+			configured = append(configured, all[i].Argv)
+		}
 	}
-	return []running.Server{}, nil
+	servers := running.Servers(all, configured)
+	for i, s := range servers {
+		if name, ok := sessions[s.PID]; ok {
+			servers[i].Client = "session " + name
+		}
+	}
+	if servers == nil {
+		servers = []running.Server{}
+	}
+	return servers, nil
 }
 
 // tappedServers are those that tap can watch.

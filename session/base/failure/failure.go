@@ -48,6 +48,8 @@ type Error struct {
 	Reason  string          // why, in a line, where Message does not say it: what a child's stderr has of it; "" for nothing more
 	Data    json.RawMessage // the JSON-RPC error's data, or the result that asks for input; bytes as sent, nil if none
 	Asked   json.RawMessage // of NeedsInput: what was asked, a JSON array; nil if it is not known
+	Method  string          // of NeedsInput with Data: the request that can be made again with the answers; "" otherwise
+	Params  json.RawMessage // of that request, never shown
 	Status  int             // the HTTP status, 0 if there is none
 	URL     string          // of the HTTP request
 	Detail  string          // more from the server, may be several lines: the last lines of stderr, the start of a body

@@ -40,6 +40,8 @@ type Rule interface {
 type Options struct {
 	// Attended says that a person looks at the queue: what no rule answers waits. Else it is refused at once.
 	Attended bool
+	// Later says that somebody can answer after the call has ended, which then goes on: servers may ask, though what no rule answers is refused.
+	Later bool
 	// Rules are asked in their order.
 	Rules []Rule
 }
@@ -81,9 +83,9 @@ type answer struct {
 // New makes a queue.
 func New(o Options) *Queue { return &Queue{o: o, open: map[uint64]*waiting{}} }
 
-// Answers reports whether somebody here may answer questions of a kind: a person or a rule.
+// Answers reports whether somebody may answer questions of a kind: a person, now or later, or a rule.
 func (q *Queue) Answers(k Kind) bool {
-	return q != nil && (q.o.Attended || slices.ContainsFunc(q.o.Rules, func(r Rule) bool {
+	return q != nil && (q.o.Attended || q.o.Later || slices.ContainsFunc(q.o.Rules, func(r Rule) bool {
 		s, prepared := r.(*Script)
 		return !prepared || s.covers(k)
 	}))

@@ -4,6 +4,7 @@ package process
 
 import (
 	"os"
+	"os/exec"
 	"syscall"
 	"time"
 
@@ -18,6 +19,18 @@ const (
 	Term = unix.SIGTERM
 	Kill = unix.SIGKILL
 )
+
+// Detach makes a command one that no terminal ends.
+func Detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+
+// Leader is the process that this one's terminal ends with, its shell in most cases; 0 where that is not known.
+func Leader() int {
+	id, err := unix.Getsid(0)
+	if err != nil {
+		return 0
+	}
+	return id
+}
 
 func groupAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 

@@ -2,6 +2,7 @@ package process
 
 import (
 	"os"
+	"os/exec"
 	"syscall"
 )
 
@@ -15,6 +16,17 @@ const (
 )
 
 const reserves = false
+
+// detached is a process that has no console (winbase.h).
+const detached = 0x00000008
+
+// Detach makes a command one that no terminal ends.
+func Detach(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | detached}
+}
+
+// Leader is not known on this system.
+func Leader() int { return 0 }
 
 func groupAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}

@@ -28,3 +28,20 @@ func checkUser(c *net.UnixConn, peer func(fd int) (int, error), want int) error 
 	}
 	return nil
 }
+
+// Own is a listener that accepts this user only.
+type Own struct{ *net.UnixListener }
+
+// Accept waits for the next connection of this user.
+func (o Own) Accept() (net.Conn, error) {
+	for {
+		c, err := o.AcceptUnix()
+		if err != nil {
+			return nil, err
+		}
+		if CheckPeer(c) == nil {
+			return c, nil
+		}
+		_ = c.Close()
+	}
+}
