@@ -25,7 +25,7 @@ var sizes = []struct {
 	{"session/wire", 9_880},
 	{"session/offer", 9_000},
 	{"session/auth", 5_810},
-	{"session/serve", 5_190},
+	{"session/serve", 5_220},
 	{"session", 5_690},
 	{"session/client", 2_200},
 	{"session/catalog", 4_340},
@@ -42,7 +42,7 @@ var sizes = []struct {
 }
 
 // tests is how many lines all tests have.
-const tests = 143_590
+const tests = 143_620
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

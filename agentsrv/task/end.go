@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
 
 // coalesce is how long what happens to a task is collected for one write of a shared table, and pause how long the next write
@@ -121,7 +122,7 @@ func (t *task) adoptEnd(end *record) {
 // settleWithRetry ends a task in a shared table. It tries again until that works, the task expires, or ctx or the service ends.
 func (s *Service) settleWithRetry(ctx context.Context, r *record) (end *record, won bool, err error) {
 	for complained := false; ; complained = true {
-		once, cancel := context.WithTimeout(ctx, statementTimeout)
+		once, cancel := context.WithTimeout(ctx, statementTimeout+natsconn.TransferTime(len(r.Result)))
 		end, won, err = s.table.settle(once, r)
 		cancel()
 		if err == nil {

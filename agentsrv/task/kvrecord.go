@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
 
 // kvVersion is of what a header says. A replica refuses records of later ones.
@@ -119,7 +120,7 @@ func (k *kvTable) store(ctx context.Context, h *header, result []byte) (inline [
 	h.Result, h.Object = "v."+h.ID+"."+rand.Text(), len(result) > valueMax
 	kv, _, objects := k.handles()
 	if h.Object {
-		_, err = objects.PutBytes(ctx, h.Result, result)
+		err = natsconn.PutObject(ctx, objects, h.Result, result)
 	} else {
 		_, err = kv.Put(ctx, h.Result, result)
 	}
@@ -135,7 +136,7 @@ func (k *kvTable) readResult(ctx context.Context, h *header, inline []byte) ([]b
 	case h.Result == "inline":
 		return inline, nil
 	case h.Object:
-		return objects.GetBytes(ctx, h.Result)
+		return natsconn.GetObject(ctx, objects, h.Result)
 	}
 	e, err := kv.Get(ctx, h.Result)
 	if err != nil {

@@ -83,7 +83,7 @@ func (q *Queue) Drain(ctx context.Context) error {
 		case <-time.After(answerIn):
 		}
 	}
-	close(q.end)
+	q.kill()
 	q.awake()
 	<-done
 	q.loops.Wait()

@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
 
 // spare is how much of the largest message is left for what goes around the payload.
@@ -36,8 +37,7 @@ func (q *Queue) put(ctx context.Context, name string, b []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.PutBytes(ctx, name, b)
-	return err
+	return natsconn.PutObject(ctx, s, name, b)
 }
 
 func (q *Queue) get(ctx context.Context, name string) ([]byte, error) {
@@ -45,7 +45,7 @@ func (q *Queue) get(ctx context.Context, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.GetBytes(ctx, name)
+	return natsconn.GetObject(ctx, s, name)
 }
 
 // drop forgets what was put for a call.
@@ -81,9 +81,7 @@ func results(call string) string { return call + ".result" }
 
 // pack puts a large result away, and returns what is said instead.
 func (q *Queue) pack(call string, b []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), tryFor)
-	defer cancel()
-	if err := q.put(ctx, results(call), b[1:]); err != nil {
+	if err := q.put(q.life, results(call), b[1:]); err != nil {
 		q.log.Error("queue: cannot hand over a large result", "bytes", len(b), "err", err)
 		return nil, jsonrpc.Errorf(jsonrpc.KindTooLarge, "the result has %d bytes, for which the queue's server has no room; ask for less", len(b))
 	}
@@ -98,8 +96,15 @@ func (q *Queue) fetchResult(c *call, raw []byte) (json.RawMessage, error) {
 	}
 	if out.Large {
 		c.large = append(c.large, results(c.id))
-		ctx, cancel := context.WithTimeout(context.Background(), tryFor)
+		ctx, cancel := context.WithCancel(q.life)
 		defer cancel()
+		go func() { // Drain waits for those that wait for a call before it ends q.life
+			select {
+			case <-q.stop:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
 		b, err := q.get(ctx, results(c.id))
 		if err != nil {
 			return nil, fmt.Errorf("queue: the result of the call is gone: %w", err)

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
+	"github.com/mcphud/mcphud/session/serve/natsconn"
 )
 
 // job is a call that runs here.
@@ -230,7 +231,7 @@ func (j *job) end(raw json.RawMessage, err error) (json.RawMessage, error) {
 // the task's origin hears how it ended, or those who can read it see that the task is nowhere.
 func (j *job) settle(raw json.RawMessage, failure error) {
 	for wait := tryEvery; ; wait = min(2*wait, 5*time.Second) {
-		ctx, cancel := context.WithTimeout(context.Background(), tryFor)
+		ctx, cancel := context.WithTimeout(j.q.life, tryFor+natsconn.TransferTime(len(raw)))
 		err := j.q.o.Settle(ctx, j.Task, raw, failure)
 		cancel()
 		if err == nil {

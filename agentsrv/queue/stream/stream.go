@@ -84,10 +84,12 @@ type Queue struct {
 	cleaning atomic.Bool
 
 	wake  chan struct{}
-	leave chan struct{} // closed when Drain begins
-	stop  chan struct{} // closed when what still runs has to end
-	end   chan struct{} // closed when nothing of the queue may go on
+	leave chan struct{}   // closed when Drain begins
+	stop  chan struct{}   // closed when what still runs has to end
+	end   <-chan struct{} // closed when nothing of the queue may go on
 	subs  []*nats.Subscription
+	life  context.Context // ends with end; what may take long, as large objects do, is done under it
+	kill  context.CancelFunc
 	loops sync.WaitGroup // of the queue itself
 	tasks sync.WaitGroup // of what runs for others, and of what is left to do after a call
 
@@ -121,9 +123,11 @@ func New(ctx context.Context, o Options) (*Queue, error) {
 	o.TenantRunning = max(limit, 0) // of all replicas, of which there may be any number
 	q := &Queue{
 		o: o, log: o.Logger, me: nuid.Next(), names: newNames(o.Name), nc: o.Conn.NATS(), js: o.Conn.JetStream(),
-		wake: make(chan struct{}, 1), leave: make(chan struct{}), stop: make(chan struct{}), end: make(chan struct{}),
+		wake: make(chan struct{}, 1), leave: make(chan struct{}), stop: make(chan struct{}),
 		known: map[string]time.Time{}, calls: map[string]*call{}, jobs: map[string]*job{}, queued: map[string]int{},
 	}
+	q.life, q.kill = context.WithCancel(context.WithoutCancel(ctx))
+	q.end = q.life.Done()
 	q.Face = q.Status
 	mine := o.Options
 	mine.Capacity, mine.TenantRunning, mine.TenantQueued = queue.Unlimited, 0, 0 // the stream's
