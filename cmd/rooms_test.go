@@ -20,7 +20,7 @@ var sizes = []struct {
 	path  string
 	lines int
 }{
-	{"session/base", 6_700},
+	{"session/base", 6_750},
 	{"session/config", 11_290},
 	{"session/wire", 9_880},
 	{"session/offer", 9_000},
@@ -37,12 +37,12 @@ var sizes = []struct {
 	{"proxy", 24_890},
 	{"tui", 22_850},
 	{"views", 29_300},
-	{"cmd", 24_830},
-	{"", 240_930},
+	{"cmd", 25_600},
+	{"", 241_800},
 }
 
 // tests is how many lines all tests have.
-const tests = 143_620
+const tests = 144_300
 
 func TestRoomsStaySmall(t *testing.T) {
 	lines, inTests := map[string]int{}, 0

@@ -48,6 +48,8 @@ type App struct {
 
 	Sent *Redactor // what no error repeats
 
+	keeps bool // the history has the calls of this run
+
 	helping, helpAll bool // --help or --help-all was given
 }
 

@@ -18,21 +18,43 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// Exit codes. Scripts depend on them.
+// Exit codes. Scripts depend on them; [Exits] has what each means.
 const (
 	ExitOK          = 0
-	ExitFailure     = 1 // wrong usage, or an unexpected failure of mcphud itself
-	ExitAuth        = 3 // authentication required or refused
-	ExitUnreachable = 4 // could not reach or start the server
-	ExitTool        = 5 // the tool reported an error, or there is no such tool, resource or prompt
-	ExitStrict      = 6 // strict checks failed: a skill is not what its entry says, or explain --strict found an error
+	ExitFailure     = 1
+	ExitAuth        = 3
+	ExitUnreachable = 4
+	ExitTool        = 5
+	ExitStrict      = 6
 	ExitTimeout     = 7
-	ExitNeedsInput  = 8 // the server needs input and nobody could give it
+	ExitNeedsInput  = 8
 	ExitAssertion   = 9
-	ExitRPC         = 10 // the server answered with a JSON-RPC error
-	ExitProtocol    = 11 // the server broke the protocol
+	ExitRPC         = 10
+	ExitProtocol    = 11
 	ExitInterrupted = 130
 )
+
+// Exit is an exit code, as help lists it.
+type Exit struct {
+	Code    int    `json:"code"`
+	Meaning string `json:"meaning"`
+}
+
+// Exits are all exit codes.
+var Exits = []Exit{
+	{ExitOK, "done"},
+	{ExitFailure, "wrong usage, or an unexpected failure of mcphud"},
+	{ExitAuth, "a login is needed or was refused"},
+	{ExitUnreachable, "could not reach or start the server, or it is not trusted"},
+	{ExitTool, "the tool reported an error, or there is no such tool, resource or prompt"},
+	{ExitStrict, "a skill does not match its entry, or a strict check failed"},
+	{ExitTimeout, "timed out"},
+	{ExitNeedsInput, "the server needs input that nobody gave"},
+	{ExitAssertion, "an assertion, a threshold or a rule of --fail-on does not hold"},
+	{ExitRPC, "a JSON-RPC error"},
+	{ExitProtocol, "the server broke the protocol"},
+	{ExitInterrupted, "interrupted; the server was notified"},
+}
 
 // ExitCodes are what the program exits with, by the kind of the error.
 var ExitCodes = map[failure.Kind]int{

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/mcphud/mcphud/cmd/cli/output"
@@ -16,15 +15,13 @@ import (
 
 // Follower prints a journal while it grows.
 type Follower struct {
-	J      *journal.Journal
-	W      io.Writer
-	Tty    bool
-	Format string
-	Only   *filter.Filter
-	since  uint64
+	J     *journal.Journal
+	Out   *output.Printer
+	Only  *filter.Filter
+	since uint64
 }
 
-// Run prints until ctx ends, which is not an error, or until the output is closed.
+// Run prints until ctx ends or the limit of the output is reached, neither of which is an error, or until the output is closed.
 func (f *Follower) Run(ctx context.Context) error {
 	wake := make(chan struct{}, 1)
 	f.J.OnChange(func() {
@@ -34,7 +31,7 @@ func (f *Follower) Run(ctx context.Context) error {
 		}
 	})
 	for {
-		if err := f.Drain(); err != nil {
+		if err := f.Drain(); err != nil || f.Out.Ends() {
 			return err
 		}
 		select {
@@ -47,10 +44,12 @@ func (f *Follower) Run(ctx context.Context) error {
 
 // Drain prints what came since the last time.
 func (f *Follower) Drain() (err error) {
-	w := bufio.NewWriterSize(f.W, 64<<10)
+	w := bufio.NewWriterSize(f.Out.W, 64<<10)
+	out := *f.Out
+	out.W = w
 	f.J.Each(f.since, func(e *journal.Entry) bool {
 		if lost := e.Seq - f.since - 1; lost > 0 {
-			if err = f.missing(w, lost); err != nil {
+			if err = f.missing(&out, lost); err != nil {
 				return false
 			}
 		}
@@ -62,7 +61,7 @@ func (f *Follower) Drain() (err error) {
 		if gone != nil {
 			e.Note = strings.TrimPrefix(e.Note+"; "+gone.Error(), "; ")
 		}
-		_, err = w.Write(f.entry(*e, body))
+		err = f.print(&out, *e, body)
 		return err == nil
 	})
 	if err != nil {
@@ -72,37 +71,30 @@ func (f *Follower) Drain() (err error) {
 }
 
 // missing reports entries that the journal dropped before they could be printed, because stdout is read slowly.
-func (f *Follower) missing(w io.Writer, n uint64) (err error) {
-	switch f.Format {
+func (f *Follower) missing(out *output.Printer, n uint64) (err error) {
+	switch out.Format {
 	case output.FormatRaw:
 	case output.FormatText:
-		_, err = fmt.Fprintf(w, "… %d entries dropped: the reader is too slow\n", n)
+		_, err = fmt.Fprintf(out, "… %d entries dropped: the reader is too slow\n", n)
 	default:
-		_, err = fmt.Fprintf(w, "{\"missing\":%d}\n", n)
+		err = out.Line(fmt.Appendf(nil, `{"missing":%d}`, n))
 	}
 	return err
 }
 
-// entry formats one entry.
-func (f *Follower) entry(e journal.Entry, body []byte) []byte {
-	switch f.Format {
+// print prints one entry.
+func (f *Follower) print(out *output.Printer, e journal.Entry, body []byte) error {
+	switch out.Format {
 	case output.FormatText:
-		return f.text(e, body)
+		_, err := out.Write(f.text(e, body))
+		return err
 	case output.FormatRaw:
 		if e.Kind > journal.Notification {
 			return nil
 		}
-		body = bytes.TrimRight(output.OneLine(body), "\n")
-		if f.Tty {
-			body = output.Escaped(body)
-		}
-		return append(bytes.Clone(body), '\n')
+		return out.Line(bytes.TrimRight(output.OneLine(body), "\n"))
 	}
-	line := journal.AppendLine(nil, e, body)
-	if f.Tty {
-		line = output.Escaped(line)
-	}
-	return line
+	return out.Line(bytes.TrimRight(journal.AppendLine(nil, e, body), "\n"))
 }
 
 // text formats an entry as one line. Of stderr lines and malformed frames it has the beginning.
@@ -127,7 +119,7 @@ func (f *Follower) text(e journal.Entry, body []byte) []byte {
 		if w == "" {
 			continue
 		}
-		if f.Tty {
+		if f.Out.Tty {
 			w = safe.Line(w, 400)
 		}
 		b.WriteString(w + " ")

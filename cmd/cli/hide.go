@@ -8,6 +8,7 @@ import (
 	"github.com/mcphud/mcphud/session/base/failure"
 	secrets "github.com/mcphud/mcphud/session/base/mask"
 	"github.com/mcphud/mcphud/session/base/text"
+	"github.com/mcphud/mcphud/session/traffic/calls"
 	"github.com/mcphud/mcphud/session/traffic/expect"
 )
 
@@ -16,6 +17,7 @@ import (
 type Redactor struct {
 	mu   sync.Mutex
 	rule secrets.Rule
+	tool bool // one was called
 }
 
 // Wrap wraps record, and remembers the secrets of each call before record gets it.
@@ -24,11 +26,19 @@ func (s *Redactor) Wrap(record func(session.CallRecord)) func(session.CallRecord
 		rule := secrets.RuleOf(m.Schema)
 		s.mu.Lock()
 		s.rule = s.rule.With(rule.After(m.Arguments))
+		s.tool = s.tool || m.Method == calls.ToolsCall
 		s.mu.Unlock()
 		if record != nil {
 			record(m)
 		}
 	}
+}
+
+// calledTool reports whether a tool was called, which may not be done twice for nothing.
+func (s *Redactor) calledTool() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tool
 }
 
 // Clean is a text without what was sent as a secret, or looks like one.

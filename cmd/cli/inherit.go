@@ -3,7 +3,6 @@ package cli
 import (
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,11 +11,10 @@ import (
 	"github.com/mcphud/mcphud/proxy/stack"
 )
 
-// hideInherited leaves of the flags that all commands share only --format, and keep, to a command that is not a client. The others
-// are still known, so that whoever gives one is told why it means nothing.
-func hideInherited(c *cobra.Command, keep ...string) {
+// hideInherited hides flags that all commands share from a command. They are still known, so that whoever gives one is told why it means nothing.
+func hideInherited(c *cobra.Command, hide func(name string) bool) {
 	c.Root().PersistentFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Name == "format" || slices.Contains(keep, f.Name) || c.Flags().Lookup(f.Name) != nil {
+		if !hide(f.Name) || c.Flags().Lookup(f.Name) != nil {
 			return
 		}
 		own := *f

@@ -195,13 +195,14 @@ func (a *App) Working(ctx context.Context, attended bool, f func(*Workplace) err
 	how := o
 	how.Transport = transport.Options{GracePeriod: OneShot}
 	o.Journal, o.Transport = j, transport.Options{Stderr: sd, GracePeriod: OneShot}
-	calls := a.KeptCalls()
+	kept := a.KeptCalls()
 	defer func() { // what the calls were for has been done
-		if err := calls.Close(); err != nil {
+		if err := kept.Close(); err != nil {
 			sd.Warn("warning: " + err.Error() + "; --no-history keeps none")
 		}
 	}()
-	o.Record = a.Sent.Wrap(calls.Record)
+	a.keeps = kept != nil
+	o.Record = a.Sent.Wrap(kept.Record)
 	if attended {
 		o.Pending = a.Questions(true)
 	}
@@ -335,9 +336,4 @@ func (a *App) ReadArg(text string) ([]byte, error) {
 		return read(f, text[1:])
 	}
 	return []byte(text), nil
-}
-
-// Printer is one for the output of this run, which begins now.
-func (a *App) Printer() *output.Printer {
-	return &output.Printer{W: output.Stdout{File: a.Out}, Width: output.WidthOf(a.Out), Format: a.Options.FormatFor(a.Out), Tty: output.Terminal(a.Out), Expect: &a.Options.Expected.All, Began: time.Now()}
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/files"
@@ -85,7 +84,7 @@ func Pooled(p *toolset.Pool) func() stats.MetricsPool {
 // WriteMetrics replaces the file.
 func (a *App) WriteMetrics(file string, x *stats.Metrics) error {
 	if file == "-" {
-		_, err := output.Stdout{File: a.Out}.Write(x.Text())
+		_, err := a.Printer().Write(x.Text())
 		return err
 	}
 	path, err := filepath.Abs(file)

@@ -39,6 +39,8 @@ type Options struct {
 	ConnectTimeout      time.Duration
 	Format              string
 	usualFormat         string // of config.yaml, where no flag says one
+	selection           output.Selection
+	limit               output.Limit
 	ReadOnly, Yes       bool
 	Linear, NoBrowser   bool
 	noHistory           bool
@@ -112,6 +114,8 @@ func (o *Options) Register(root *cobra.Command) {
 	f.DurationVar(&o.MaxTimeout, "max-timeout", config.DefaultMaxTimeout, "time limit of a request, whatever its progress")
 	f.DurationVar(&o.ConnectTimeout, "connect-timeout", 0, "time limit of connecting (default 15s to a URL, 2m to a command; the UI waits for a command as long as it runs)")
 	f.Var(&flags.Choice{Value: &o.Format, Allowed: withBrief}, "format", "print as `FORMAT`: text, json, jsonl, raw, or of a list brief (default text on a terminal, else json)")
+	f.Var(&o.selection, "select", "print what `JQ` gives for the JSON, a value a line; in the format text strings are not quoted")
+	f.Var(&o.limit.Most, "max-bytes", "print at most this `SIZE`, such as 8KiB, and say on stderr what is left out")
 	f.BoolVar(&o.ReadOnly, "read-only", false, "list and call only tools that are marked as read-only")
 	f.BoolVarP(&o.Yes, "yes", "y", false, "call tools that are marked as destructive without asking")
 	f.Var(&flags.Choice{Value: &o.LogLevel, Allowed: levels}, "log-level", "ask the server for log messages of `LEVEL` and above")
@@ -136,12 +140,14 @@ func (o *Options) Register(root *cobra.Command) {
 	flags.Grouped(f, flags.GroupHTTP, slices.Concat([]string{"transport", "header"}, NetworkFlags, []string{"no-browser"})...)
 	flags.Grouped(f, flags.GroupClient, "answer", "capabilities", "as")
 	flags.Grouped(f, flags.GroupLimits, "timeout", "max-timeout", "connect-timeout", "max-frame")
-	flags.Grouped(f, flags.GroupOutput, "format", "log-level", "journal", "journal-raw", "no-history", "linear")
+	flags.Grouped(f, flags.GroupOutput, "format", "select", "max-bytes", "log-level", "journal", "journal-raw", "no-history", "linear")
 	flags.Grouped(f, flags.GroupSafety, "read-only", "yes")
 	for name, values := range map[string][]string{"transport": transports, "protocol": Protocols, "format": withBrief, "log-level": levels} {
 		// The error would be an unknown flag.
 		_ = root.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
+	_ = root.RegisterFlagCompletionFunc("select", cobra.NoFileCompletions)
+	_ = root.RegisterFlagCompletionFunc("max-bytes", cobra.NoFileCompletions)
 	_ = root.RegisterFlagCompletionFunc("sandbox", cobra.FixedCompletions([]string{confine.Network, confine.Read + "=", confine.Write + "="}, cobra.ShellCompDirectiveNoSpace))
 	_ = root.RegisterFlagCompletionFunc("answer", cobra.FixedCompletions(answerWords, cobra.ShellCompDirectiveNoFileComp))
 	_ = root.RegisterFlagCompletionFunc("as", cobra.FixedCompletions(persona.Names(), cobra.ShellCompDirectiveDefault))

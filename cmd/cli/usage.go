@@ -49,8 +49,11 @@ const (
 	widestHelp  = 100
 )
 
-// ShowHelp prints what a command does, how it is called, and its flags under headings.
+// ShowHelp prints what a command does, how it is called, and its flags under headings; as JSON where --format or --select asks for that.
 func (a *App) ShowHelp(c *cobra.Command) error {
+	if a.Options.AsksJSON() {
+		return a.Printer().Show(a.Help(c), nil)
+	}
 	h := helpText{width: min(cmp.Or(output.WidthOf(a.Out), manualWidth), widestHelp), bold: output.Terminal(a.Out)}
 	h.paragraphs(cmp.Or(c.Long, c.Short))
 	h.heading("Usage")
@@ -74,7 +77,7 @@ func (a *App) ShowHelp(c *cobra.Command) error {
 		h.b.WriteByte('\n')
 		h.paragraph("--help-all shows more flags: "+strings.Join(more, ", "), 0)
 	}
-	_, err := io.WriteString(output.Stdout{File: a.Out}, h.b.String())
+	_, err := io.WriteString(a.Printer(), h.b.String())
 	return err
 }
 
@@ -87,17 +90,9 @@ type flagGroup struct {
 // flagRows are a command's flags by heading, its own first; more are the headings of others that --help-all shows.
 func (a *App) flagRows(c *cobra.Command) (list []flagGroup, more []string) {
 	by := map[string][][2]string{}
-	c.LocalFlags()              // merges those of the parents
-	c.Flags().SortFlags = false // the order in which they were made
-	c.Flags().VisitAll(func(f *pflag.Flag) {
-		group := strings.Join(f.Annotations[flags.GroupKey], "")
+	a.eachFlag(c, func(f *pflag.Flag, group string) {
 		i := slices.IndexFunc(flags.Groups, func(g flags.HelpGroup) bool { return g.Name == group })
-		switch {
-		case f.Hidden || group == flags.GroupHelp && c != a.Root || i >= 0 && strings.HasPrefix(c.CommandPath(), "mcphud completion"):
-			return
-		case f.Name == "linear" && c != a.Root && c.Annotations[screenKey] == "":
-			return
-		case i >= 0 && !a.helpAll && c != a.Root && (!flags.Groups[i].Usual && (group != flags.GroupSafety || c.Annotations[guardedKey] == "") || c.HasSubCommands()):
+		if i >= 0 && !a.helpAll && c != a.Root && (!flags.Groups[i].Usual && (group != flags.GroupSafety || c.Annotations[guardedKey] == "") || c.HasSubCommands()) {
 			if !slices.Contains(more, group) {
 				more = append(more, group)
 			}
@@ -110,6 +105,21 @@ func (a *App) flagRows(c *cobra.Command) (list []flagGroup, more []string) {
 		list = append(list, flagGroup{g.Name, by[g.Name]})
 	}
 	return list, more
+}
+
+// eachFlag visits the flags of a command that its help shows, with the headings they stand under.
+func (a *App) eachFlag(c *cobra.Command, f func(flag *pflag.Flag, group string)) {
+	c.LocalFlags()              // merges those of the parents
+	c.Flags().SortFlags = false // the order in which they were made
+	c.Flags().VisitAll(func(flag *pflag.Flag) {
+		group := strings.Join(flag.Annotations[flags.GroupKey], "")
+		switch {
+		case flag.Hidden || group == flags.GroupHelp && c != a.Root || group != "" && strings.HasPrefix(c.CommandPath(), "mcphud completion"):
+		case flag.Name == "linear" && c != a.Root && c.Annotations[screenKey] == "":
+		default:
+			f(flag, group)
+		}
+	})
 }
 
 // FlagName is "-e, --env KEY=VALUE".
@@ -126,14 +136,19 @@ func FlagName(f *pflag.Flag) string {
 
 // flagHelp is what a flag does, and its default.
 func flagHelp(f *pflag.Flag) string {
+	if is := flagDefault(f); is != "" && !strings.Contains(f.Usage, "(default") {
+		return f.Usage + " (default " + is + ")"
+	}
+	return f.Usage
+}
+
+// flagDefault is the value of a flag that is not given, "" for none.
+func flagDefault(f *pflag.Flag) string {
 	switch f.DefValue {
 	case "", "false", "[]", "0", "0s":
-		return f.Usage
+		return ""
 	}
-	if strings.Contains(f.Usage, "(default") {
-		return f.Usage
-	}
-	return f.Usage + " (default " + strings.Replace(f.DefValue, "m0s", "m", 1) + ")"
+	return strings.Replace(f.DefValue, "m0s", "m", 1)
 }
 
 // helpText collects help in lines of at most width cells.

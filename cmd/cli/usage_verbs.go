@@ -41,10 +41,17 @@ func (a *App) verbRows(h *helpText) {
 // commandRows are the commands below one, with what each does.
 func commandRows(c *cobra.Command, wanted func(name string) bool) (rows [][2]string) {
 	for _, sub := range c.Commands() {
-		help := sub.Name() == "help" && !c.HasParent()
-		if (sub.IsAvailableCommand() && sub.Name() != "help" || help) && wanted(sub.Name()) {
+		if listed(sub) && wanted(sub.Name()) {
 			rows = append(rows, [2]string{sub.Name(), sub.Short})
 		}
 	}
 	return rows
+}
+
+// listed reports whether help shows a command. cobra says of help itself that it is not available.
+func listed(c *cobra.Command) bool {
+	if c.Name() == "help" {
+		return !c.Parent().HasParent()
+	}
+	return c.IsAvailableCommand()
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"path"
+	"slices"
 
 	"github.com/spf13/cobra"
 )
@@ -19,12 +20,15 @@ type Verb struct {
 	// Guarded are those of its commands that --yes and --read-only are for, named as in Inherits.
 	Guarded []string
 
+	// Silent are those of its commands that print no answer, named as in Inherits: --select and --max-bytes are not for them.
+	Silent []string
+
 	// Inherits says which of the flags that all commands share it and its commands take: of each the first row that fits. Where none does
 	// it takes all of them.
 	Inherits []Inherit
 }
 
-// Inherit are the shared flags that a command takes. All take --format.
+// Inherit are the shared flags that a command takes. All take --format, and --select and --max-bytes unless they are Silent.
 type Inherit struct {
 	Of   string   // "" for the verb, a pattern as in [path.Match] for those below it: "list", "*", "*/*"
 	Keep []string // the names of flags; nil for none
@@ -59,15 +63,16 @@ func (v Verb) below(c *cobra.Command, name string) {
 	for _, i := range v.Inherits {
 		if fits, _ := path.Match(i.Of, name); fits && (name != "" || i.Of == "") { // patterns are constants
 			if !i.All {
-				hideInherited(c, i.Keep...)
+				hideInherited(c, func(flag string) bool { return !slices.Contains(printedFlags, flag) && !slices.Contains(i.Keep, flag) })
 			}
 			break
 		}
 	}
-	for _, g := range v.Guarded {
-		if g == name {
-			annotate(c, guardedKey)
-		}
+	if slices.Contains(v.Silent, name) {
+		hideInherited(c, func(flag string) bool { return flag != "format" && slices.Contains(printedFlags, flag) })
+	}
+	if slices.Contains(v.Guarded, name) {
+		annotate(c, guardedKey)
 	}
 	for _, sub := range c.Commands() {
 		v.below(sub, path.Join(name, sub.Name()))

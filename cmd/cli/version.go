@@ -125,7 +125,7 @@ func (a *App) RegisterVersion(root *cobra.Command) {
 		if !*wanted {
 			return run(cmd, args)
 		}
-		_, a.Fail = io.WriteString(output.Stdout{File: a.Out}, Built().Lines()+"\n")
+		_, a.Fail = io.WriteString(a.Printer(), Built().Lines()+"\n")
 		return nil
 	}
 }

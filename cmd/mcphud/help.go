@@ -129,9 +129,10 @@ func (a *app) helpCommand() *cobra.Command {
 	}
 	return &cobra.Command{
 		Use: "help [TOPIC | COMMAND…]", Short: "Explain a topic or a command",
-		Long: "Prints the manual of a topic, formatted on a terminal and as Markdown elsewhere, or the flags of a command.\n\nTopics:\n\n" +
+		Long: "Prints the manual of a topic, formatted on a terminal and as Markdown elsewhere, or the flags of a command.\n\n" +
+			"With --format json it prints the commands with their flags and examples, the exit codes and the kinds of errors as one document.\n\nTopics:\n\n" +
 			strings.TrimRight(list.String(), "\n"),
-		Example: "  mcphud help keys\n  mcphud help agent | less\n  mcphud help tools call",
+		Example: "  mcphud help keys\n  mcphud help agent | less\n  mcphud help tools call\n  mcphud help --format json --select '.verbs[].usage'",
 		Args:    cobra.ArbitraryArgs,
 		RunE:    a.Action(a.help),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -156,10 +157,10 @@ func (a *app) helpCommand() *cobra.Command {
 // help prints a topic's manual or a command's flags. A word that is both means the manual: the command has --help.
 func (a *app) help(ctx context.Context, cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		if err := a.ShowHelp(a.Root); err != nil {
+		if err := a.ShowHelp(a.Root); err != nil || a.Options.AsksJSON() {
 			return err
 		}
-		_, err := io.WriteString(output.Stdout{File: a.Out}, "\n"+cmd.Long+"\n")
+		_, err := io.WriteString(a.Printer(), "\n"+cmd.Long+"\n")
 		return err
 	}
 	names := cli.Subcommands(a.Root)
@@ -170,6 +171,9 @@ func (a *app) help(ctx context.Context, cmd *cobra.Command, args []string) error
 		}
 	}
 	if text, ok := manual(args[0]); ok && len(args) == 1 {
+		if a.Options.AsksJSON() {
+			return a.Printer().Show(map[string]string{"topic": args[0], "text": text}, nil)
+		}
 		return a.print(ctx, text)
 	}
 	about, rest, err := a.Root.Find(args)
@@ -206,6 +210,6 @@ func (a *app) print(ctx context.Context, text string) error {
 		}
 		text = strings.Join(doc.Lines, "\n") + "\n"
 	}
-	_, err := io.WriteString(output.Stdout{File: a.Out}, text)
+	_, err := io.WriteString(a.Printer(), text)
 	return err
 }

@@ -115,6 +115,10 @@ var serverRuns = []outsideRun{
 	{"info SERVER --timeout 0s", ""},
 	{"info SERVER --no-such-flag", ""},
 	{"tools list SERVER --format brief", ""},
+	{"tools list SERVER --select .tools[].name", ""},
+	{"tools list SERVER --select .tools.name", ""},
+	{"tools list SERVER --max-bytes 1KiB", ""},
+	{"tools call echo message=hi SERVER --max-bytes 12", ""},
 	{"tools call echo message=hi SERVER --format brief", ""},
 }
 
@@ -152,6 +156,7 @@ var fileRuns = []outsideRun{
 	{"auth client https://example.com/mcphud.json", ""},
 	{"auth logout --all", ""},
 	{"version", keysOnly},
+	{"help --format json", keysOnly},
 }
 
 // unrun are the commands that no run is for, with the reason.

@@ -66,7 +66,7 @@ func run(args []string, std cli.Standard) int {
 	} else {
 		err = a.Fail
 	}
-	return a.Report(ctx, err)
+	return a.Report(ctx, a.Printed(err))
 }
 
 // command builds the tree, or the part of it that a command line is about: all of it takes a fifth of the time of a short command.

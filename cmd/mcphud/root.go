@@ -29,6 +29,11 @@ func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) er
 		}
 		name = own[0]
 	}
+	for _, name := range []string{"select", "max-bytes"} {
+		if cmd.Flags().Changed(name) {
+			return failure.UsageError("--"+name+" is for what a command prints, and mcphud without one opens the UI", "name a command, such as mcphud tools list; see mcphud --help")
+		}
+	}
 	if err := a.Options.Check(cmd); err != nil {
 		return err
 	}

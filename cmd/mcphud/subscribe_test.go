@@ -65,6 +65,13 @@ func TestSubscribe(t *testing.T) {
 		t.Errorf("%s%s", o.out, o.stderr)
 	}
 
+	// A limit is an end, which the server is told.
+	o = mcphud(t, append([]string{"resources", "subscribe", "updates://stay", "--max-bytes", "200"}, server...)...)
+	o.exits(t, cli.ExitOK, "resources/unsubscribe updates://stay\n", "--max-bytes 200 is reached: what came then is not printed")
+	if !strings.HasPrefix(want, o.out) || len(o.out) > 200 || o.out == "" {
+		t.Error(o.out)
+	}
+
 	cmd := command(t, append([]string{"resources", "subscribe", "updates://stay", "updates://too"}, server...)...)
 	pipe, err := cmd.StdoutPipe()
 	require.NoError(t, err)

@@ -151,7 +151,7 @@ func TestTapTextHasStderr(t *testing.T) {
 	defer func() { _ = j.Close() }()
 	j.Append(journal.Entry{Kind: journal.Stderr, Dir: journal.In, Server: "files"}, []byte("no such\x1b[2Jfolder\n"))
 	var out strings.Builder
-	require.NoError(t, (&cli.Follower{J: j, W: &out, Tty: true, Format: output.FormatText}).Drain())
+	require.NoError(t, (&cli.Follower{J: j, Out: &output.Printer{W: &out, Tty: true, Format: output.FormatText}}).Drain())
 	if got := out.String(); !strings.Contains(got, "files") || !strings.Contains(got, "no such") || !strings.HasSuffix(got, "folder\n") || strings.ContainsRune(got, '\x1b') {
 		t.Errorf("%q", got)
 	}

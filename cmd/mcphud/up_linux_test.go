@@ -87,6 +87,15 @@ func stackOf(t *testing.T, text string, args ...string) *upRun {
 
 const twoAgents = "agents:\n  one: {ephemeral: true}\n  two: {ephemeral: true, profile: everything}\n"
 
+// The summary is what a command prints, so that --select is for it.
+func TestUpSelects(t *testing.T) {
+	t.Parallel()
+	u := stackOf(t, twoAgents+"router: {}\n", "mcphud.stack.yaml", "--select", "{ready, servers: .servers[1:], processes}")
+	if !u.Ready || len(u.Servers) != 1 || len(u.Processes) != 3 {
+		t.Errorf("%+v", u.upSummary)
+	}
+}
+
 func TestUp(t *testing.T) {
 	t.Parallel()
 	// The first gets a port of its own: another could be taken between its end and its next start.

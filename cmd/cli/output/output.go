@@ -52,6 +52,10 @@ type Printer struct {
 	Format string
 	Tty    bool // text is sanitised, JSON escapes what could act
 
+	Select *Selection // printed in the place of JSON; nil for all of it
+	Plain  bool       // of what is selected, strings are printed as text
+	Limit  *Limit     // nil for none
+
 	Expect *expect.Expectations // of what is printed; nil for none
 	Began  time.Time            // when the work for the answer did
 }
@@ -77,8 +81,7 @@ func (p *Printer) write(a Answer) error {
 	case FormatText, FormatBrief:
 		t := &Text{Tty: p.Tty}
 		a.Text(t)
-		_, err := io.WriteString(p.W, t.B.String())
-		return err
+		return p.text([]byte(t.B.String()))
 	case FormatRaw:
 		for _, f := range a.Frames {
 			if err := p.Line(f); err != nil {
@@ -95,10 +98,49 @@ func (p *Printer) write(a Answer) error {
 // Notification writes one notification frame as a line.
 func (p *Printer) Notification(_ string, frame []byte) error { return p.Line(OneLine(frame)) }
 
-// Line writes b and a newline, without copying a large b. On a terminal characters that could act there become JSON escapes.
+// Write implements [io.Writer] for text, which is made safe already.
+func (p *Printer) Write(b []byte) (int, error) {
+	if p.Select != nil {
+		return 0, errNotJSON
+	}
+	return len(b), p.text(b)
+}
+
+// text writes what the limit leaves of b.
+func (p *Printer) text(b []byte) error {
+	if p.Limit != nil {
+		b = p.Limit.text(b)
+	}
+	if len(b) == 0 {
+		return nil
+	}
+	_, err := p.W.Write(b)
+	return err
+}
+
+// Filters reports whether what is printed may be less than what was to be printed.
+func (p *Printer) Filters() bool { return p.Select != nil || p.Limit != nil }
+
+// Ends reports whether nothing more is printed. Whoever follows what has no end of its own stops then.
+func (p *Printer) Ends() bool { return p.Limit != nil && p.Limit.ends() }
+
+// Line writes JSON, or what --select makes of it, and a newline, without copying a large b. On a terminal characters that could act there become
+// JSON escapes.
 func (p *Printer) Line(b []byte) error {
+	if p.Select != nil {
+		return p.selected(b)
+	}
+	return p.line(b)
+}
+
+func (p *Printer) line(b []byte) error {
 	if p.Tty {
 		b = Escaped(b)
+	}
+	if p.Limit != nil {
+		if b = p.Limit.line(b); b == nil {
+			return nil
+		}
 	}
 	if len(b) < 64<<10 {
 		_, err := p.W.Write(append(bytes.Clone(b), '\n'))

@@ -97,18 +97,21 @@ func (c *Flags) writeWith(p *output.Printer, took float64, write writer) error {
 // Print writes a report to stdout. On a terminal nothing in it acts there.
 func (c *Flags) Print(p *output.Printer, format string, write writer) error {
 	shape := func(o *reports.Options) { o.Verbose, o.Width, o.Wrap = c.Verbose, p.Width, paint.Words }
-	if !p.Tty {
+	if !p.Tty && !p.Filters() {
 		return write(p.W, format, shape)
 	}
 	var b bytes.Buffer
 	if err := write(&b, format, shape); err != nil {
 		return err
 	}
-	shown := output.Escaped(b.Bytes())
-	if format != reports.JSON && format != reports.SARIF {
+	if format == reports.JSON || format == reports.SARIF {
+		return p.Line(bytes.TrimRight(b.Bytes(), "\n"))
+	}
+	shown := b.Bytes()
+	if p.Tty {
 		shown = []byte(safe.Text(b.String()))
 	}
-	_, err := p.W.Write(shown)
+	_, err := p.Write(shown)
 	return err
 }
 

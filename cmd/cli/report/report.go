@@ -75,8 +75,8 @@ func (c *Flags) RegisterReport(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&c.reports, "report", nil, "write a report, to stdout without a file (`FORMAT=FILE`): "+strings.Join(reports.Formats(), ", ")+"; may be repeated")
 }
 
-// PrepareReports reads which reports are wanted.
-func (c *Flags) PrepareReports() error {
+// PrepareReports reads which reports are wanted, and refuses one for stdout that --select cannot filter.
+func (c *Flags) PrepareReports(o *cli.Options) error {
 	for _, r := range c.reports {
 		format, file, named := strings.Cut(r, "=")
 		switch {
@@ -86,6 +86,9 @@ func (c *Flags) PrepareReports() error {
 			return failure.UsageError("--report "+r+": no file after =", "name a file, or leave = out for stdout")
 		case !named || file == "-":
 			file = ""
+			if o.Selects() && format != reports.JSON && format != reports.SARIF {
+				return failure.UsageError("--select filters JSON, and --report "+format+" prints something else", "name a file for the report, or leave --select out")
+			}
 			if slices.ContainsFunc(c.Out, func(o reportFile) bool { return o.File == "" }) {
 				return failure.UsageError("two reports for stdout", "name a file for one of them: --report "+format+"=FILE")
 			}
@@ -104,11 +107,11 @@ func (c *Flags) ToStdout() bool {
 }
 
 // Prepare reads what the flags name, before a server is started.
-func (c *Flags) Prepare() error {
+func (c *Flags) Prepare(o *cli.Options) error {
 	wrong := func(err error) error {
 		return &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "correct the file; see mcphud help check"}
 	}
-	if err := cmp.Or(c.PrepareReports(), NoFolders([]string{c.writeBaseline})); err != nil {
+	if err := cmp.Or(c.PrepareReports(o), NoFolders([]string{c.writeBaseline})); err != nil {
 		return err
 	}
 	wd, err := os.Getwd()

@@ -2,6 +2,7 @@ package call
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"time"
@@ -44,7 +45,7 @@ func (a *app) resourcesCommand() *cobra.Command {
 }
 
 // resourcesSubscribe prints a line for each notification about the resources, until it is interrupted or the connection ends.
-// Both are errors: a subscription has no end of its own.
+// Both are errors: a subscription has no end of its own. The limit of what is printed is one.
 func resourcesSubscribe(ctx context.Context, l *cli.Link, uris []string) error {
 	if l.Out.Expect.Any() {
 		return failure.UsageError("a subscription has no answer that could be expected", "leave --expect, --expect-schema and --max-latency out")
@@ -54,11 +55,16 @@ func resourcesSubscribe(ctx context.Context, l *cli.Link, uris []string) error {
 		emit = func(_ string, frame []byte) error {
 			t := &output.Text{Tty: l.Out.Tty}
 			printNotification(t, frame)
-			_, err := io.WriteString(l.Out.W, t.B.String())
+			_, err := io.WriteString(l.Out, t.B.String())
 			return err
 		}
 	}
-	l.Side.Stream(emit)
+	l.Side.Stream(func(method string, frame []byte) error {
+		if err := emit(method, frame); err != nil || !l.Out.Ends() {
+			return err
+		}
+		return errLimit
+	})
 	for i, uri := range uris {
 		if err := l.Subscribe(ctx, uri); err != nil {
 			unsubscribe(ctx, l, uris[:i])
@@ -67,7 +73,9 @@ func resourcesSubscribe(ctx context.Context, l *cli.Link, uris []string) error {
 	}
 	defer unsubscribe(ctx, l, uris)
 	for {
-		if err := l.Side.Broken(); err != nil {
+		if err := l.Side.Broken(); errors.Is(err, errLimit) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 		if st := l.Status(); st.State != session.Connected {
@@ -83,6 +91,9 @@ func resourcesSubscribe(ctx context.Context, l *cli.Link, uris []string) error {
 		}
 	}
 }
+
+// errLimit ends a subscription where nothing more is printed.
+var errLimit = errors.New("the limit of what is printed is reached")
 
 // unsubscribe tells a server that it need not send more, also after an interrupt; that it cannot be told is its own affair.
 func unsubscribe(ctx context.Context, l *cli.Link, uris []string) {

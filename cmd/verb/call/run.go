@@ -63,7 +63,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.Usage = strings.Replace(f.Usage, "with --compare,", "with --compare, or of recorded traffic,", 1)
 	o.Reports.FailOn = report.FailLevels()[0]
 	c.RunE = a.Action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
-		if err := cmp.Or(o.Check(), o.Reports.PrepareReports()); err != nil {
+		if err := cmp.Or(o.Check(), o.Reports.PrepareReports(&a.Options)); err != nil {
 			return err
 		}
 		own, target, err := runner.OwnTarget(a.App, cmd, args, runner.IsCall)

@@ -88,7 +88,7 @@ func (a *app) examineCommand() *cobra.Command {
 				}
 				return report.ListRules(a.App, report.EverySection(), words)
 			})(cmd, args)
-		} else if wrong := cmp.Or(a.noSection(cmd, args, c.Names()), c.reports.Prepare()); wrong != nil {
+		} else if wrong := cmp.Or(a.noSection(cmd, args, c.Names()), c.reports.Prepare(&a.Options)); wrong != nil {
 			err = a.Action(func(context.Context, *cobra.Command, []string) error { return wrong })(cmd, args)
 		} else if c.every {
 			err = a.Action(func(ctx context.Context, cmd *cobra.Command, words []string) error {

@@ -97,7 +97,7 @@ func (a *app) doctor(ctx context.Context, cmd *cobra.Command, args []string, f d
 			said[st.ID] = st.Status
 			t := &output.Text{Tty: true}
 			t.Page(p.Width, stages(f.verbose, st))
-			_, _ = p.W.Write([]byte(t.B.String())) // who reads it may have left; the report ends with an error then
+			_, _ = p.Write([]byte(t.B.String())) // who reads it may have left; the report ends with an error then
 		})
 	} else {
 		report = doctor.Run(ctx, doctor.Target{Server: s, Warnings: doctor.WarningsOf(set, s)}, options, nil)

@@ -2,10 +2,12 @@ package config
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -96,12 +98,13 @@ func (a *app) convert(to, out string, names []string, strict bool) error {
 	if shown != string(file) {
 		a.Note("secrets are masked: -o FILE writes them")
 	}
-	if output.Terminal(a.Out) {
-		t := &output.Text{Tty: true}
-		t.Block(shown)
-		shown = t.B.String()
+	p := a.Printer()
+	if json.Valid([]byte(shown)) {
+		return p.Line([]byte(strings.TrimRight(shown, "\n")))
 	}
-	_, err = output.Stdout{File: a.Out}.Write([]byte(shown))
+	t := &output.Text{Tty: p.Tty}
+	t.Block(shown)
+	_, err = p.Write([]byte(t.B.String()))
 	return err
 }
 

@@ -36,7 +36,7 @@ func (a *app) pathCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(output.Stdout{File: a.Out}, path)
+			_, err = fmt.Fprintln(a.Printer(), path)
 			return err
 		}),
 	}

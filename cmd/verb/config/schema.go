@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -42,8 +43,7 @@ func (a *app) schemaCommand() *cobra.Command {
 			if !ok {
 				return failure.UsageError(fmt.Sprintf("there is no schema %q", args[0]), output.DidYouMean(args[0], names)+"the schemas are "+strings.Join(names, ", "))
 			}
-			_, err := output.Stdout{File: a.Out}.Write(b)
-			return err
+			return a.Printer().Line(bytes.TrimRight(b, "\n"))
 		}),
 	}
 }

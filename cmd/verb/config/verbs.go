@@ -9,6 +9,6 @@ type app struct{ *cli.App }
 // Verbs are those of this family.
 func Verbs(of *cli.App) []cli.Verb {
 	return []cli.Verb{
-		{Name: "config", Make: (&app{of}).configCommand, Inherits: []cli.Inherit{{}, {Of: "*", Keep: []string{"config"}}, {Of: "*/*"}}},
+		{Name: "config", Make: (&app{of}).configCommand, Silent: []string{"edit"}, Inherits: []cli.Inherit{{}, {Of: "*", Keep: []string{"config"}}, {Of: "*/*"}}},
 	}
 }

@@ -238,7 +238,8 @@ func (r *stackRun) reaches() (list []reach, aggregate string) {
 // summary writes the URLs to stdout.
 func (a *app) summary(r *stackRun) error {
 	list, aggregate := r.reaches()
-	if a.Options.FormatFor(a.Out) != output.FormatText {
+	p := a.Printer()
+	if p.Format != output.FormatText {
 		line, err := json.Marshal(struct {
 			Ready     bool           `json:"ready"`
 			File      string         `json:"file,omitempty"`
@@ -249,8 +250,7 @@ func (a *app) summary(r *stackRun) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(output.Stdout{File: a.Out}, "%s\n", line)
-		return err
+		return p.Line(line)
 	}
 	var b strings.Builder
 	b.WriteString("Everything is ready:\n")
@@ -272,6 +272,6 @@ func (a *app) summary(r *stackRun) error {
 		fmt.Fprintf(&b, "  %-12s %s (open it in a browser)\n", "page", strings.TrimSuffix(aggregate, "mcp"))
 	}
 	b.WriteString("Press ctrl+c to stop.\n")
-	_, err := fmt.Fprint(output.Stdout{File: a.Out}, b.String())
+	_, err := p.Write([]byte(b.String()))
 	return err
 }

@@ -10,11 +10,11 @@ type app struct{ *cli.App }
 func Verbs(of *cli.App) []cli.Verb {
 	a := &app{of}
 	return []cli.Verb{
-		{Name: "agent", Make: a.agentCommand, Child: true, Inherits: []cli.Inherit{{}}},
-		{Name: "router", Make: a.routerCommand, Child: true, Inherits: []cli.Inherit{{}}},
+		{Name: "agent", Make: a.agentCommand, Child: true, Silent: []string{""}, Inherits: []cli.Inherit{{}}},
+		{Name: "router", Make: a.routerCommand, Child: true, Silent: []string{""}, Inherits: []cli.Inherit{{}}},
 		{Name: "up", Make: a.upCommand, Inherits: []cli.Inherit{{}}},
-		{Name: "mock", Make: a.mockCommand, Inherits: []cli.Inherit{{}}},
-		{Name: "demo", Make: a.demoCommand, Screen: true, Inherits: []cli.Inherit{{Keep: []string{
+		{Name: "mock", Make: a.mockCommand, Silent: []string{""}, Inherits: []cli.Inherit{{}}},
+		{Name: "demo", Make: a.demoCommand, Screen: true, Silent: []string{""}, Inherits: []cli.Inherit{{Keep: []string{
 			"connect-timeout", "header", "journal", "journal-raw", "linear", "log-level", "max-frame", "max-timeout", "protocol", "read-only", "root", "timeout", "yes",
 		}}}},
 	}

@@ -95,17 +95,13 @@ func (a *app) open(ctx context.Context, cmd *cobra.Command, args []string, only 
 	defer f.Close()
 	defer func() { a.Unread(f) }()
 	cfg := tui.Config{Linear: a.Options.Linear}
-	if a.Options.Format == "" && output.Terminal(a.Out) && !cfg.LinearMode() {
+	if !a.Options.Printed() && output.Terminal(a.Out) && !cfg.LinearMode() {
 		return a.openUI(ctx, f, only.Text)
 	}
 	if err := f.Wait(ctx); err != nil && ctx.Err() != nil {
 		return err
 	}
-	format := a.Options.FormatFor(a.Out)
-	if a.Options.Format == "" && a.Options.Linear {
-		format = output.FormatText
-	}
-	p := &cli.Follower{J: f.Journal, W: output.Stdout{File: a.Out}, Tty: output.Terminal(a.Out), Format: format, Only: only.Filter}
+	p := &cli.Follower{J: f.Journal, Out: a.LinePrinter(), Only: only.Filter}
 	if err := p.Drain(); err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (a *app) tapWrap(cmd *cobra.Command, command []string, name string) error {
 	if len(command) == 0 || command[0] == "" {
 		return failure.UsageError("nothing follows the double dash", "write mcphud tap -- COMMAND ARGS…")
 	}
-	for _, flag := range []string{"format", "journal", "linear", "filter"} {
+	for _, flag := range []string{"format", "select", "max-bytes", "journal", "linear", "filter"} {
 		if cmd.Flags().Changed(flag) {
 			return failure.UsageError("--"+flag+" does not apply to a wrapped server, which is watched from another terminal", "run mcphud tap --"+flag+" in another terminal")
 		}
@@ -118,18 +118,14 @@ func (a *app) tapWatch(ctx context.Context, only *cli.FilterFlag) (err error) {
 	w := tap.Join(ctx, j)
 	defer w.Close()
 	cfg := tui.Config{Linear: a.Options.Linear}
-	if a.Options.Format == "" && output.Terminal(a.Out) && !cfg.LinearMode() {
+	if !a.Options.Printed() && output.Terminal(a.Out) && !cfg.LinearMode() {
 		return a.tapUI(ctx, j, only.Text)
 	}
 	<-w.Scanned()
 	if w.Found() == 0 {
 		_, _ = a.Err.WriteString("mcphud: " + tapNothing + " " + tapNext + "\n")
 	}
-	format := a.Options.FormatFor(a.Out)
-	if a.Options.Format == "" && a.Options.Linear {
-		format = output.FormatText
-	}
-	f := &cli.Follower{J: j, W: output.Stdout{File: a.Out}, Tty: output.Terminal(a.Out), Format: format, Only: only.Filter}
+	f := &cli.Follower{J: j, Out: a.LinePrinter(), Only: only.Filter}
 	return f.Run(ctx)
 }
 

@@ -21,7 +21,7 @@ import (
 
 // tapHTTP is a reverse proxy for one HTTP server, whose traffic tap sees.
 func (a *app) tapHTTP(ctx context.Context, cmd *cobra.Command, server, name string, port int) error {
-	for _, flag := range []string{"format", "journal", "journal-raw", "linear", "filter"} {
+	for _, flag := range []string{"format", "select", "max-bytes", "journal", "journal-raw", "linear", "filter"} {
 		if cmd.Flags().Changed(flag) {
 			return failure.UsageError("--"+flag+" does not apply with --http: the traffic is watched from another terminal", "run mcphud tap --"+flag+" in another terminal")
 		}

@@ -32,7 +32,7 @@ type traceFlags struct {
 func (a *app) traceCommand() *cobra.Command {
 	var x traceFlags
 	c := &cobra.Command{
-		Use:   "trace FILE | trace TOOL [KEY=VALUE…] [flags] [SERVER | URL | -- COMMAND ARGS…]",
+		Use:   "trace FILE | TOOL [KEY=VALUE…] [flags] [SERVER | URL | -- COMMAND ARGS…]",
 		Short: "Show what a call did at each hop: client, router, agents", Annotations: cli.Rule("some"),
 		Long: "trace FILE shows the traces in a file of recorded traffic, each as a tree of what client, router and agents did for a call: when, for how long, and which part nobody " +
 			"accounts for. With a server it calls TOOL there, as mcphud tools call does, and shows the tree of the call in the place of its result. Routers and agents of yours " +
@@ -114,7 +114,7 @@ func (a *app) traceFile(ctx context.Context, cmd *cobra.Command, args []string, 
 	}
 	for i, g := range groups {
 		if i > 0 && p.Format == output.FormatText {
-			if _, err := p.W.Write([]byte("\n")); err != nil {
+			if _, err := p.Write([]byte("\n")); err != nil {
 				return err
 			}
 		}
@@ -125,8 +125,19 @@ func (a *app) traceFile(ctx context.Context, cmd *cobra.Command, args []string, 
 	return nil
 }
 
-// printTrees writes an array of trees, one at a time.
+// printTrees writes an array of trees, one at a time if all are printed.
 func printTrees(p *output.Printer, j *journal.Journal, groups []*trace.Group) error {
+	if p.Filters() {
+		all := []*trace.Tree{}
+		for _, g := range groups {
+			all = append(all, trace.Of(j, g))
+		}
+		raw, err := json.Marshal(all)
+		if err != nil {
+			return err
+		}
+		return p.Line(raw)
+	}
 	sep := "["
 	for _, g := range groups {
 		raw, err := json.Marshal(trace.Of(j, g))

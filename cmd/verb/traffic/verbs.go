@@ -14,7 +14,7 @@ type app struct{ *cli.App }
 func Verbs(of *cli.App) []cli.Verb {
 	a := &app{of}
 	return []cli.Verb{
-		{Name: "journal", Make: a.journalCommand, Inherits: []cli.Inherit{{Of: replaying, All: true}, {}, {Of: "*"}}},
+		{Name: "journal", Make: a.journalCommand, Silent: []string{"redact", "cut", "merge", "export"}, Inherits: []cli.Inherit{{Of: replaying, All: true}, {}, {Of: "*"}}},
 		{Name: "trace", Make: a.traceCommand, Judged: true},
 		{Name: "tap", Make: a.tapCommand, Screen: true, Inherits: []cli.Inherit{
 			{Keep: slices.Concat([]string{"journal", "journal-raw", "linear"}, cli.NetworkFlags)}, {Of: "*"},

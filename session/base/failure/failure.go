@@ -17,26 +17,53 @@ import (
 // Kind classifies failures the way scripts see them: the kind of the error line on stderr, and through it the exit code.
 type Kind string
 
-// The kinds.
+// The kinds; [Kinds] has what each means.
 const (
-	SpawnFailed        Kind = "SpawnFailed"        // the command could not be started, or exited before it answered
-	ServerNotFound     Kind = "ServerNotFound"     // no server of that name
-	ServerDisabled     Kind = "ServerDisabled"     // the configuration switches it off
-	ServerNotConnected Kind = "ServerNotConnected" // a request without a connection
-	InvalidToolName    Kind = "InvalidToolName"    // the server lists no such tool
-	RpcError           Kind = "RpcError"           // the server answered with a JSON-RPC error
-	Timeout            Kind = "Timeout"            // no answer in time
-	ChannelClosed      Kind = "ChannelClosed"      // the connection ended while the request was waiting
-	OAuth              Kind = "OAuth"              // authentication required or refused
-	Transport          Kind = "Transport"          // could not reach the server, or it refused the request
-	Protocol           Kind = "Protocol"           // the server broke the protocol
-	ToolError          Kind = "ToolError"          // a result with isError
-	NotFound           Kind = "NotFound"           // no such resource or prompt
-	NeedsInput         Kind = "NeedsInput"         // the server asks for input that nobody can give
-	Interrupted        Kind = "Interrupted"        // cancelled by the user
+	SpawnFailed        Kind = "SpawnFailed"
+	ServerNotFound     Kind = "ServerNotFound"
+	ServerDisabled     Kind = "ServerDisabled"
+	ServerNotConnected Kind = "ServerNotConnected"
+	InvalidToolName    Kind = "InvalidToolName"
+	RpcError           Kind = "RpcError"
+	Timeout            Kind = "Timeout"
+	ChannelClosed      Kind = "ChannelClosed"
+	OAuth              Kind = "OAuth"
+	Transport          Kind = "Transport"
+	Protocol           Kind = "Protocol"
+	ToolError          Kind = "ToolError"
+	NotFound           Kind = "NotFound"
+	NeedsInput         Kind = "NeedsInput"
+	Interrupted        Kind = "Interrupted"
 	Assertion          Kind = "Assertion"
-	Usage              Kind = "Usage" // wrong arguments or configuration
+	Usage              Kind = "Usage"
 )
+
+// KindMeaning is a kind, and what it means.
+type KindMeaning struct {
+	Kind    Kind
+	Meaning string
+}
+
+// Kinds are all kinds with what they mean, as help lists them.
+var Kinds = []KindMeaning{
+	{Usage, "wrong arguments or configuration"},
+	{OAuth, "authentication is required or was refused"},
+	{SpawnFailed, "the command could not be started, or exited before it answered"},
+	{ServerNotFound, "there is no server of that name, or none that speaks MCP at that URL"},
+	{ServerDisabled, "the configuration switches the server off"},
+	{ServerNotConnected, "a request without a connection"},
+	{Transport, "the server could not be reached, or refused the request"},
+	{ChannelClosed, "the connection ended while the request was waiting"},
+	{ToolError, "a tool's result with isError"},
+	{InvalidToolName, "the server lists no such tool"},
+	{NotFound, "the server has no such resource or prompt"},
+	{Timeout, "no answer in time"},
+	{NeedsInput, "the server asks for input that nobody can give"},
+	{Assertion, "the answer is not what was expected of it"},
+	{RpcError, "the server answered with a JSON-RPC error"},
+	{Protocol, "the server broke the protocol"},
+	{Interrupted, "interrupted by the user"},
+}
 
 // Error is a failure of this package: what happened, where, and what to do next.
 type Error struct {

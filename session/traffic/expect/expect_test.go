@@ -56,6 +56,16 @@ func TestHolds(t *testing.T) {
 	if ok, got := query(t, ".").Holds(t.Context(), []byte(`{"a":1} x`)); ok || !strings.Contains(got, "not valid JSON") {
 		t.Error(got)
 	}
+	all, err := query(t, ".list[1:][], 2").Values(t.Context(), []byte(value))
+	if len(all) != 3 || string(all[0])+string(all[1])+string(all[2]) != "232" || err != nil {
+		t.Errorf("%s, %v", all, err)
+	}
+	if all, err := query(t, "1, error(\"no\"), 2").Values(t.Context(), []byte(value)); len(all) != 1 || err == nil {
+		t.Errorf("%s, %v", all, err)
+	}
+	if all, err := query(t, "empty").Values(t.Context(), []byte(value)); len(all) != 0 || err != nil {
+		t.Errorf("%s, %v", all, err)
+	}
 	if v, err := query(t, ".list[1:], 2").Value(t.Context(), []byte(value)); string(v) != "[2,3]" || err != nil {
 		t.Errorf("%s %v", v, err)
 	}

@@ -280,5 +280,27 @@ func (q *Query) Value(ctx context.Context, raw []byte) (json.RawMessage, error) 
 	return out, nil
 }
 
+// Values is what the expression gives for a JSON text, each as JSON, and before an error what came until then.
+func (q *Query) Values(ctx context.Context, raw []byte) (out []json.RawMessage, err error) {
+	v, err := decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	left := maxStep
+	var wrong error
+	err = q.each(ctx, v, func(got any) bool {
+		if takeTextSize(got, &left); left < 0 {
+			wrong = errMemory
+			return false
+		}
+		var b json.RawMessage
+		if b, wrong = gojq.Marshal(got); wrong == nil {
+			out = append(out, b)
+		}
+		return wrong == nil
+	})
+	return out, cmp.Or(err, wrong)
+}
+
 // mentions reports whether the expression names a member.
 func (q *Query) mentions(name string) bool { return strings.Contains(q.Text, name) }
