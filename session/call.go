@@ -208,7 +208,7 @@ func (s *Session) requestInRounds(ctx context.Context, method, target string, pa
 	var answers []rpc.Member // to what the server asked before it would answer
 	if o.Resume != nil {
 		if answers, err = s.answerInput(ctx, &rounds, o.Resume); err != nil {
-			return r, failure.Wrap(unanswered(err, method, params), s.Title(), stage)
+			return r, failure.Wrap(unanswered(err, method, params, meta), s.Title(), stage)
 		}
 	}
 	for rounds.n < maxRounds {
@@ -229,7 +229,7 @@ func (s *Session) requestInRounds(ctx context.Context, method, target string, pa
 			return r, nil
 		}
 		if answers, err = s.answerInput(ctx, &rounds, r.Result); err != nil {
-			return r, failure.Wrap(unanswered(err, method, params), s.Title(), stage)
+			return r, failure.Wrap(unanswered(err, method, params, meta), s.Title(), stage)
 		}
 	}
 	return rpc.Reply{}, &failure.Error{

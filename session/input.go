@@ -47,12 +47,21 @@ func checkResultType(result []byte) error {
 	}
 }
 
-// unanswered adds to the error of a call that waits for input which call that is, for whoever answers later.
-func unanswered(err error, method string, params json.RawMessage) error {
+// unanswered adds to the error of a call that waits for input which call that is, with its metadata, for whoever answers later.
+func unanswered(err error, method string, params json.RawMessage, meta []rpc.Member) error {
 	var e *failure.Error
-	if errors.As(err, &e) && e.Kind == failure.NeedsInput && e.Data != nil {
-		e.Method, e.Params = method, params
+	if !errors.As(err, &e) || e.Kind != failure.NeedsInput || e.Data == nil {
+		return err
 	}
+	if len(params) == 0 {
+		params = json.RawMessage("{}")
+	}
+	for _, m := range meta {
+		if with, bad := jsonrpc.Update(params, jsonrpc.Default([]byte("{}"), "_meta"), jsonrpc.Default(m.Value, "_meta", m.Name)); bad == nil {
+			params = with
+		}
+	}
+	e.Method, e.Params = method, params
 	return err
 }
 

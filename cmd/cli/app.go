@@ -77,8 +77,9 @@ func (a *App) Group(use, short string, subs ...*cobra.Command) *cobra.Command {
 	}
 	c.AddCommand(subs...)
 	for _, sub := range subs {
-		line, _, _ := strings.Cut(sub.Example, "\n")
-		c.Example += line + "\n"
+		if line, _, _ := strings.Cut(sub.Example, "\n"); line != "" { // a hidden one has none
+			c.Example += line + "\n"
+		}
 	}
 	return c
 }

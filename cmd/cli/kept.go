@@ -20,9 +20,15 @@ import (
 
 // keptServer is the server of a session, which is as it was opened.
 func keptServer(cmd *cobra.Command, name string) (config.Server, error) {
-	for _, flag := range TargetFlags(cmd) {
+	given := TargetFlags(cmd)
+	for _, name := range []string{"as", "capabilities"} { // what its server was told of us
+		if cmd.Flags().Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	for _, flag := range given {
 		if flag != "--session" && flag != "--log-level" {
-			return config.Server{}, failure.UsageError(flag+" does not go with --session, which is open already", "give it to mcphud session open")
+			return config.Server{}, failure.UsageError(flag+" does not go with --session, which is open already", "give it to mcphud session open, or leave it out")
 		}
 	}
 	s, err := kept.Server(cmd.Context(), name)

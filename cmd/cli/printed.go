@@ -86,7 +86,7 @@ func (a *App) Printed(err error) error {
 	notes := []string{a.Options.limit.Note(&a.Options.selection, again)}
 	failed := a.Options.selection.Err(again)
 	if err != nil && failed != nil {
-		notes = append(notes, failed.Error())
+		notes = append(notes, a.Sent.Clean(failed.Error()))
 	}
 	for _, note := range append(notes, a.Options.selection.Note()) {
 		if note != "" {

@@ -129,6 +129,18 @@ func TestSessionKeepsACallThatWaits(t *testing.T) {
 			k.run("answer", "ev-3").exits(t, cli.ExitNeedsInput, "ev-3")
 			k.run("answer", "ev-3", "--json", colour).prints(t, cli.ExitOK, "blue")
 			call("test_elicitation", "message=Who?", "--answer", `{"username":"Bo","email":"b"}`).prints(t, cli.ExitOK, `\"username\":\"Bo\"`)
+			// A call that waits is no reason for others not to be asked, in any order.
+			call("test_elicitation", "message=Who?").exits(t, cli.ExitNeedsInput, "ev-4")
+			call("test_elicitation", "message=And who?").exits(t, cli.ExitNeedsInput, "ev-5")
+			k.run("answer", "ev-5", "username=Eve", "email=e@example.com").prints(t, cli.ExitOK, `\"username\":\"Eve\"`)
+			k.run("answer", "ev-4", "username=Cid", "email=c@example.com").prints(t, cli.ExitOK, `\"username\":\"Cid\"`)
+			call("test_sampling", "prompt=Name a colour").exits(t, cli.ExitNeedsInput, "ev-6")
+			k.run("answer", "ev-6", "colour=blue").exits(t, cli.ExitFailure, "give it by --json")
+			if o := k.run("answer", "ev-6", "--decline"); o.code == cli.ExitOK {
+				t.Errorf("%+v", o)
+			}
+			call("test_elicitation", "message=Who?").exits(t, cli.ExitNeedsInput, "ev-7")
+			k.run("answer", "ev-7", "--decline").prints(t, cli.ExitOK, "action=decline")
 			if all := k.list(); len(all) != 1 || len(all[0].Waiting) != 0 {
 				t.Errorf("%+v", all)
 			}
@@ -144,6 +156,9 @@ func TestSessionGoesOnInRounds(t *testing.T) {
 	k.run("tools", "call", "test_input_required_result_multi_round", "--session", "ev").exits(t, cli.ExitNeedsInput, "mcphud answer ev-1 name=VALUE")
 	k.run("answer", "ev-1", "name=Ann").exits(t, cli.ExitNeedsInput, "mcphud answer ev-1 color=VALUE")
 	k.run("answer", "ev-1", "color=blue").prints(t, cli.ExitOK, "Ann", "blue")
+	k.run("prompts", "get", "test_input_required_result_prompt", "--session", "ev").exits(t, cli.ExitNeedsInput, "ev-2")
+	k.run("answer", "ev-2", `--json`, `{"context":"a garden"}`).prints(t, cli.ExitOK, `"messages"`)
+	k.run("answer", "ev").exits(t, cli.ExitTool, "no such call waits")
 }
 
 // What cannot be kept, and what is used wrongly, says so and leaves nothing behind.

@@ -75,6 +75,10 @@ func TestMain(m *testing.M) {
 		serveUpdates(os.Stdin, os.Stdout)
 		os.Exit(0)
 	}
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") { // without asMain a command line would run all tests
+		fmt.Fprintln(os.Stderr, "this is the test binary, which is the program only where "+asMain+" is set")
+		os.Exit(2)
+	}
 	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
 		if signal.Ignored(sig) { // under nohup, or in the background of a script, which children would inherit
 			signal.Notify(make(chan os.Signal, 1), sig)

@@ -16,6 +16,12 @@ import (
 // Callers without a session are asked by the answer to their call, in the modern era; the others cannot be asked, which the
 // agent learns at once (ok is false). While the client has the question, the agent's calls are not taken for stuck.
 func (c *client) ask(ctx context.Context, sess *session.Session, method string, params json.RawMessage) (json.RawMessage, *session.Fault, bool) {
+	if c.s.o.Sole != nil && method == string(mcp.MethodListRoots) { // those that it was opened with, whoever calls
+		if len(sess.Roots()) > 0 {
+			return nil, nil, false
+		}
+		return json.RawMessage(`{"roots":[]}`), nil, true
+	}
 	ctx, cancel := context.WithTimeout(ctx, c.s.o.AskTime)
 	defer cancel()
 	if c.id == "" {

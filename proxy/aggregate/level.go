@@ -88,11 +88,14 @@ func (x *exchange) log(agent string, frame []byte) bool {
 	if level == "" || slices.Index(levels, said) < slices.Index(levels, level) {
 		return true // not wanted
 	}
-	return x.send(nameLogger(agent, frame))
+	return x.send(x.c.nameLogger(agent, frame))
 }
 
-// nameLogger is a log message whose logger names the agent first.
-func nameLogger(agent string, frame []byte) []byte {
+// nameLogger is a log message whose logger names the agent first, where there can be several.
+func (c *client) nameLogger(agent string, frame []byte) []byte {
+	if c.s.o.Sole != nil {
+		return frame
+	}
 	if own := jsonrpc.GetString(frame, "params", "logger"); own != "" {
 		agent += "/" + own
 	}

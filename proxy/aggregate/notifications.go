@@ -65,7 +65,7 @@ func (c *client) receiveNotification(sess *session.Session, frame []byte) {
 		if x := c.exchangeWith(agent, false); x != nil && x.log(agent, frame) {
 			return
 		}
-		frame = nameLogger(agent, frame)
+		frame = c.nameLogger(agent, frame)
 	case mcp.MethodNotificationResourceUpdated:
 		c.forwardUpdate(agent, env, frame)
 		return

@@ -309,17 +309,46 @@ func (c *client) setPending(p *pendingCall, is bool) {
 }
 
 // onlyPending is the one call at an agent that may ask its caller, nil where there are several, or none: a question of one caller's call must not go to
-// another.
-func (c *client) onlyPending(agent string) (only *pendingCall) {
+// another. Calls whose questions wait for answers, which may take long, are thought to ask nothing more meanwhile, unless there are no others.
+func (c *client) onlyPending(agent string) *pendingCall {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	var asking, others []*pendingCall
 	for p := range c.open {
-		if p.agent == agent {
-			if only != nil {
-				return nil
-			}
-			only = p
+		switch {
+		case p.agent != agent:
+		case p.waits():
+			asking = append(asking, p)
+		default:
+			others = append(others, p)
 		}
 	}
-	return only
+	switch {
+	case len(others) == 1:
+		return others[0]
+	case len(others) == 0 && len(asking) == 1:
+		return asking[0]
+	}
+	return nil
+}
+
+// waits reports whether the call waits for its caller.
+func (p *pendingCall) waits() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.asks) > 0
+}
+
+// errAbandoned ends a call that nobody comes back to.
+var errAbandoned = jsonrpc.Errorf(jsonrpc.KindCancelled, "nobody answers what the call asked")
+
+// Abandon ends the call that waits for an answer under a requestState, if there is one. Whoever has the state may do that.
+func (s *Server) Abandon(state string) {
+	s.mu.Lock()
+	p := s.pending[state]
+	delete(s.pending, state)
+	s.mu.Unlock()
+	if p != nil {
+		p.cancel(errAbandoned)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/cmd/cli"
+	"github.com/mcphud/mcphud/cmd/cli/output"
 	"github.com/mcphud/mcphud/cmd/cli/runner"
 	"github.com/mcphud/mcphud/session/base/failure"
 	"github.com/mcphud/mcphud/session/base/jsonrpc"
@@ -35,10 +36,11 @@ func (a *app) answerCommand() *cobra.Command {
 			if len(args) == 0 {
 				return failure.UsageError("no call was named", "mcphud session list has the ids of the calls that wait")
 			}
-			name, waits, err := kept.WaitingCall(ctx, args[0])
+			name, waits, release, err := kept.Take(ctx, args[0])
 			if err != nil {
 				return waitingError(args[0], err)
 			}
+			defer release()
 			if a.Options.Answers, err = answers(waits, args[1:], how.whole, how.decline, how.cancel); err != nil {
 				return err
 			}
@@ -50,7 +52,7 @@ func (a *app) answerCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Connected(ctx, server, func(ctx context.Context, l *cli.Link) error { return a.goOn(ctx, l, waits) })
+			return a.Connected(ctx, server, func(ctx context.Context, l *cli.Link) error { return a.goOn(ctx, l, waits, how.decline || how.cancel) })
 		}),
 	}
 	c.Flags().BoolVar(&how.decline, "decline", false, "refuse to answer")
@@ -59,11 +61,13 @@ func (a *app) answerCommand() *cobra.Command {
 	return c
 }
 
-// goOn goes on with a call that waits.
-func (a *app) goOn(ctx context.Context, l *cli.Link, waits kept.Waiting) error {
+// goOn goes on with a call that waits. It waits on where the server has not said how it ended, unless it was refused an answer.
+func (a *app) goOn(ctx context.Context, l *cli.Link, waits kept.Waiting, refused bool) error {
 	a.Waiting = waits.ID
-	c := calls.Call{Method: waits.Method, Target: waits.Target}
-	c.Arguments = json.RawMessage(jsonrpc.Get(waits.Params, "arguments"))
+	c := calls.Call{Method: waits.Method, Target: waits.Target, Arguments: jsonrpc.Get(waits.Params, "arguments"), Meta: jsonrpc.Get(waits.Params, "_meta")}
+	if c.Arguments == nil {
+		c.Arguments = json.RawMessage("{}")
+	}
 	if waits.Method == calls.ToolsCall {
 		if _, err := l.List(ctx, offer.Tools); err != nil { // its schema says what its headers are
 			return err
@@ -73,10 +77,8 @@ func (a *app) goOn(ctx context.Context, l *cli.Link, waits kept.Waiting) error {
 	maker.Options.Resume = waits.Result
 	r, err := maker.Send(ctx, c)
 	var e *failure.Error
-	if errors.As(err, &e) && e.Kind == failure.NeedsInput {
-		return err // it waits under the same id, with what it asks now
-	}
-	if ctx.Err() == nil {
+	said := errors.As(err, &e) && e.Code != nil
+	if err == nil || said && e.Kind != failure.NeedsInput || refused && ctx.Err() == nil {
 		if lost := kept.Forget(ctx, waits.ID); lost != nil {
 			l.Side.Warn("warning: " + lost.Error())
 		}
@@ -95,37 +97,33 @@ func answers(waits kept.Waiting, given []string, whole string, decline, cancel b
 			ways++
 		}
 	}
-	switch {
-	case ways > 1:
+	if ways > 1 {
 		return nil, failure.UsageError("values, --json, --decline and --cancel exclude each other", "give one of them")
-	case decline:
-		return []string{pending.Decline}, nil
-	case cancel:
-		return []string{pending.Cancel}, nil
-	case whole != "":
-		return []string{whole}, nil
-	case len(given) == 0:
-		return []string{pending.Accept}, nil
 	}
-	var schemas []json.RawMessage
-	_ = jsonrpc.Members(jsonrpc.Get(waits.Result, "inputRequests"), func(_ string, request []byte) bool { // was read as an object before
-		schemas = append(schemas, json.RawMessage(jsonrpc.Get(request, "params", "requestedSchema")))
-		return true
-	})
 	used := map[string]bool{}
-	for _, schema := range schemas {
-		var mine []string
-		for _, g := range given {
-			if asksFor(schema, g) {
-				mine = append(mine, g)
-				used[g] = true
-			}
+	_ = jsonrpc.Members(jsonrpc.Get(waits.Result, "inputRequests"), func(_ string, request []byte) bool { // was read as an object before
+		var one string
+		switch kind := pending.KindOf(jsonrpc.GetString(request, "method"), jsonrpc.Get(request, "params")); {
+		case kind == pending.Other: // the session answers it
+			return true
+		case decline:
+			one = pending.Decline
+		case cancel:
+			one = pending.Cancel
+		case whole != "":
+			one = whole
+		case len(given) == 0 || kind == pending.URL:
+			one = pending.Accept
+		case kind != pending.Form:
+			err = failure.UsageError("the call waits for a whole result ("+jsonrpc.GetString(request, "method")+"), which has no fields", "give it by --json")
+		default:
+			one, err = content(waits.ID, jsonrpc.Get(request, "params", "requestedSchema"), given, used)
 		}
-		content, err := calls.Arguments(waits.ID, offer.Item{Name: waits.ID, InputSchema: schema}, nil, mine)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, string(content))
+		out = append(out, one)
+		return err == nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, g := range given {
 		if !used[g] {
@@ -133,6 +131,19 @@ func answers(waits kept.Waiting, given []string, whole string, decline, cancel b
 		}
 	}
 	return out, nil
+}
+
+// content is that of a form, of those of the values that it has fields for, which are noted in used.
+func content(id string, schema json.RawMessage, given []string, used map[string]bool) (string, error) {
+	var mine []string
+	for _, g := range given {
+		if asksFor(schema, g) {
+			mine = append(mine, g)
+			used[g] = true
+		}
+	}
+	object, err := calls.Arguments(id, offer.Item{Name: id, InputSchema: schema}, nil, mine)
+	return string(object), err
 }
 
 // asksFor reports whether a form has the field that KEY=VALUE is for; one without fields takes any.
@@ -148,7 +159,7 @@ func asksFor(schema json.RawMessage, given string) bool {
 
 // waitingError says what to do about a call that does not wait.
 func waitingError(id string, err error) error {
-	if errors.Is(err, kept.ErrNotWaiting) {
+	if errors.Is(err, kept.ErrNotWaiting) || errors.Is(err, kept.ErrTaken) {
 		return &failure.Error{Kind: failure.NotFound, Message: fmt.Sprintf("%q: %v", id, err), Err: err, Next: "mcphud session list shows what waits"}
 	}
 	return cli.SessionError(kept.SessionOf(id), err)
@@ -163,7 +174,7 @@ func completeWaiting(cmd *cobra.Command, args []string, _ string) (ids []string,
 	defer stop()
 	for _, s := range kept.List(ctx) {
 		for _, c := range s.Waiting {
-			ids = append(ids, c.ID+"\t"+c.Method+" "+c.Target)
+			ids = append(ids, c.ID+"\t"+output.OneCell(c.Method+" "+c.Target))
 		}
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp

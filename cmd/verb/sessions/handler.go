@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/mcphud/mcphud/session/base/jsonrpc"
 	"github.com/mcphud/mcphud/session/base/listen"
 	"github.com/mcphud/mcphud/session/serve/kept"
 )
@@ -21,16 +22,11 @@ func (k *keeper) handler() http.Handler {
 		answer(w, struct{}{})
 	})
 	m.HandleFunc("POST "+kept.PathWaiting, k.keep)
-	m.HandleFunc("GET "+kept.PathWaiting+"/{id}", func(w http.ResponseWriter, r *http.Request) {
-		c, ok := k.waiting.get(r.PathValue("id"))
-		if !ok {
-			http.NotFound(w, r)
-			return
-		}
-		answer(w, c)
-	})
+	m.HandleFunc("GET "+kept.PathWaiting+"/{id}", k.take)
 	m.HandleFunc("DELETE "+kept.PathWaiting+"/{id}", func(w http.ResponseWriter, r *http.Request) {
-		k.waiting.forget(r.PathValue("id"))
+		if c, ok := k.waiting.forget(r.PathValue("id")); ok {
+			k.endpoint.Abandon(jsonrpc.GetString(c.Result, "requestState")) // of one that was answered there is none
+		}
 		answer(w, struct{}{})
 	})
 	return listen.Guard(m)
@@ -58,6 +54,28 @@ func (k *keeper) mcp(w http.ResponseWriter, r *http.Request) {
 	k.endpoint.ServeHTTP(w, r)
 }
 
+// take gives a call to the one who answers it, whose it is while the connection is open.
+func (k *keeper) take(w http.ResponseWriter, r *http.Request) {
+	c, release, err := k.waiting.take(r.PathValue("id"))
+	switch {
+	case errors.Is(err, errTaken):
+		http.Error(w, err.Error(), http.StatusConflict)
+		return
+	case err != nil:
+		http.NotFound(w, r)
+		return
+	}
+	defer release()
+	to := http.NewResponseController(w)
+	_ = to.SetReadDeadline(time.Time{}) // that of the body, of which there is none
+	answer(w, c)
+	_ = to.Flush() // who asked may be gone, which the context says
+	select {
+	case <-r.Context().Done():
+	case <-k.over:
+	}
+}
+
 // keep keeps a call for whoever answers it.
 func (k *keeper) keep(w http.ResponseWriter, r *http.Request) {
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxWaiting))
@@ -79,5 +97,7 @@ func (k *keeper) keep(w http.ResponseWriter, r *http.Request) {
 
 func answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // who asked may be gone
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // who asked may be gone
 }

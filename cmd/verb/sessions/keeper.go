@@ -93,7 +93,7 @@ func (a *app) openKeeper(ctx context.Context, s spec) (*keeper, error) {
 	if err == nil {
 		o.Journal, o.Pending = k.j, nil
 		k.endpoint = aggregate.New(aggregate.Options{
-			Name: "mcphud", Version: cli.Version(), AskTime: s.Wait, TTL: forever, Timeout: forever, MaxRequest: config.DefaultMaxFrame,
+			Name: "mcphud", Version: cli.Version(), AskTime: s.Wait, TTL: forever, Timeout: silence, MaxRequest: config.DefaultMaxFrame,
 			Agents:   func() []string { return []string{s.Server.Name} },
 			Identify: func(http.ResponseWriter, *http.Request) (aggregate.Caller, bool) { return aggregate.Caller{}, true },
 			Sole:     &aggregate.Sole{Server: s.Server, Session: o, Advise: s.advise},
@@ -136,6 +136,7 @@ func (k *keeper) connect(ctx context.Context) error {
 
 const (
 	forever  = 365 * 24 * time.Hour
+	silence  = 4 * time.Hour // of a call whose command is gone, or asks for more
 	bodyTime = 30 * time.Second
 	lookTime = time.Second
 )

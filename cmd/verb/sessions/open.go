@@ -127,9 +127,7 @@ func (a *app) startKeeper(ctx context.Context, s spec) (kept.Status, error) {
 	}
 	// Its input stays open until it is ready: a keeper whose opener gave up ends.
 	defer func() { _ = in.Close() }()
-	if _, err := in.Write(append(text, '\n')); err != nil {
-		return kept.Status{}, err
-	}
+	_, _ = in.Write(append(text, '\n')) // where it is gone already, its line says so
 	line := make(chan []byte, 1)
 	go func() {
 		b, _ := bufio.NewReader(io.LimitReader(out, maxWaiting)).ReadBytes('\n') // what it lacks is said below

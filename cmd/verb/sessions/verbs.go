@@ -13,7 +13,7 @@ type app struct{ *cli.App }
 
 // targets are the flags that say which server a session is of.
 var targets = []string{
-	"url", "agent", "server", "config", "set", "protocol", "env", "cwd", "sandbox", "root", "transport", "header", "timeout", "max-timeout", "connect-timeout", "max-frame",
+	"url", "agent", "server", "config", "set", "protocol", "env", "cwd", "sandbox", "root", "transport", "header", "connect-timeout", "max-frame",
 }
 
 // Verbs are those of this family.

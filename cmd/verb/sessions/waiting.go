@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"sync"
@@ -10,10 +11,12 @@ import (
 )
 
 const (
-	maxWaiting    = 64 << 20 // bytes of one call
-	maxWaitingAll = 128 << 20
+	maxWaiting    = 32 << 20 // bytes of one call
+	maxWaitingAll = 64 << 20
 	maxCalls      = 100
 )
+
+var errTaken = errors.New("somebody answers this call at this moment")
 
 var errFull = errors.New("too many calls wait for answers; answer some, or let them go by --decline")
 
@@ -24,51 +27,81 @@ type waitingCalls struct {
 
 	mu    sync.Mutex
 	calls []kept.Waiting // oldest first
+	taken map[string]any // who answers a call at this moment, by its id
 	last  int64
 }
 
 func newWaiting(name string, limit time.Duration) *waitingCalls {
-	return &waitingCalls{name: name, time: limit}
+	return &waitingCalls{name: name, time: limit, taken: map[string]any{}}
 }
 
-// add keeps a call, or what became of one that was kept under its id.
+// sizeOf is what a call holds in memory.
+func sizeOf(c kept.Waiting) int { return len(c.Params) + len(c.Result) + len(c.Asked) }
+
+// add keeps a call, or what became of one that was kept under its id, which may be answered then. The time of one that asks the same goes on: its
+// server does not wait longer either.
 func (p *waitingCalls) add(c kept.Waiting) (kept.Waiting, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.expire()
-	p.drop(c.ID)
-	size := len(c.Params) + len(c.Result)
+	c.Since = time.Now()
+	c.Until = c.Since.Add(p.time)
+	size, others := sizeOf(c), 0
 	for _, o := range p.calls {
-		size += len(o.Params) + len(o.Result)
+		switch {
+		case o.ID != c.ID:
+			size += sizeOf(o)
+			others++
+		case bytes.Equal(o.Result, c.Result):
+			c.Since, c.Until = o.Since, o.Until
+		}
 	}
-	if len(p.calls) >= maxCalls || size > maxWaitingAll {
+	if others >= maxCalls || size > maxWaitingAll {
 		return c, errFull
 	}
+	p.drop(c.ID)
 	if c.ID == "" {
 		p.last++
 		c.ID = kept.ID(p.name, p.last)
 	}
-	c.Since = time.Now()
-	c.Until = c.Since.Add(p.time)
 	p.calls = append(p.calls, c)
 	return c, nil
 }
 
-func (p *waitingCalls) get(id string) (kept.Waiting, bool) {
+// take is a call for the one who answers it: until release, or until it is kept or dropped, nobody else gets it.
+func (p *waitingCalls) take(id string) (c kept.Waiting, release func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.expire()
 	i := slices.IndexFunc(p.calls, func(c kept.Waiting) bool { return c.ID == id })
-	if i < 0 {
-		return kept.Waiting{}, false
+	switch {
+	case i < 0:
+		return c, nil, kept.ErrNotWaiting
+	case p.taken[id] != nil:
+		return c, nil, errTaken
 	}
-	return p.calls[i], true
+	mine := new(int)
+	p.taken[id] = mine
+	return p.calls[i], func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.taken[id] == mine {
+			delete(p.taken, id)
+		}
+	}, nil
 }
 
-func (p *waitingCalls) forget(id string) {
+// forget takes a call away, and is what it was.
+func (p *waitingCalls) forget(id string) (c kept.Waiting, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	i := slices.IndexFunc(p.calls, func(c kept.Waiting) bool { return c.ID == id })
+	if i < 0 {
+		return c, false
+	}
+	c = p.calls[i]
 	p.drop(id)
+	return c, true
 }
 
 // list is what waits, without the requests.
@@ -89,6 +122,7 @@ func (p *waitingCalls) list() []kept.Waiting {
 // drop and expire take calls out; mu is held.
 func (p *waitingCalls) drop(id string) {
 	p.calls = slices.DeleteFunc(p.calls, func(c kept.Waiting) bool { return c.ID == id })
+	delete(p.taken, id)
 }
 
 func (p *waitingCalls) expire() {

@@ -49,12 +49,15 @@ func TestWaitingExpires(t *testing.T) {
 	if all := p.list(); len(all) != 1 || all[0].Params != nil || all[0].Result != nil {
 		t.Errorf("%+v", all)
 	}
-	if got, ok := p.get(c.ID); !ok || string(got.Params) != `{"secret":1}` {
-		t.Errorf("%+v %v", got, ok)
+	got, release, err := p.take(c.ID)
+	require.NoError(t, err)
+	if string(got.Params) != `{"secret":1}` {
+		t.Errorf("%+v", got)
 	}
+	release()
 	p.calls[0].Until = time.Now().Add(-time.Second)
-	if _, ok := p.get(c.ID); ok || len(p.list()) != 0 {
-		t.Error("it is there still")
+	if _, _, err := p.take(c.ID); !errors.Is(err, kept.ErrNotWaiting) || len(p.list()) != 0 {
+		t.Errorf("it is there still: %v", err)
 	}
 }
 
@@ -63,10 +66,14 @@ func TestAnswersGoToTheQuestionsThatAsk(t *testing.T) {
 	form := func(fields string) string {
 		return `{"method":"elicitation/create","params":{"requestedSchema":{"type":"object","properties":{` + fields + `}}}}`
 	}
-	waits := kept.Waiting{ID: "shop-1", Result: json.RawMessage(`{"inputRequests":{"a":` + form(`"size":{"type":"string"}`) + `,"b":` + form(`"count":{"type":"integer"},"gift":{"type":"boolean"}`) + `}}`)}
+	waits := kept.Waiting{ID: "shop-1", Result: json.RawMessage(`{"inputRequests":{"a":` + form(`"size":{"type":"string"}`) + `,"b":` + form(`"count":{"type":"integer"},"gift":{"type":"boolean"}`) + `,"c":{"method":"roots/list"},` +
+		`"d":{"method":"elicitation/create","params":{"mode":"url","url":"https://example.com"}}}}`)}
 	got, err := answers(waits, []string{"count=3", "size=large", "gift:=true"}, "", false, false)
 	require.NoError(t, err)
-	assert.Equal(t, strings.Join(got, " "), `{"size":"large"} {"count":3,"gift":true}`)
+	assert.Equal(t, strings.Join(got, " "), `{"size":"large"} {"count":3,"gift":true} accept`)
+	both, err := answers(waits, nil, `{"size":"s"}`, false, false)
+	require.NoError(t, err)
+	assert.Equal(t, len(both), 3)
 	for _, x := range []struct {
 		given   []string
 		whole   string
@@ -75,5 +82,35 @@ func TestAnswersGoToTheQuestionsThatAsk(t *testing.T) {
 		if got, err := answers(waits, x.given, x.whole, x.decline, false); failure.KindOf(err) != failure.Usage {
 			t.Errorf("%+v: %q %v", x, got, err)
 		}
+	}
+}
+
+// One answers a call, and no second one meanwhile; it asks again under its id, and the time that its server waits goes on.
+func TestOneAnswersACall(t *testing.T) {
+	p := newWaiting("shop", time.Minute)
+	c, err := p.add(kept.Waiting{Result: json.RawMessage(`{"requestState":"a"}`)})
+	require.NoError(t, err)
+	_, release, err := p.take(c.ID)
+	require.NoError(t, err)
+	_, _, err = p.take(c.ID)
+	assert.ErrorIs(t, err, errTaken)
+	p.calls[0].Until = p.calls[0].Until.Add(-time.Second)
+	same, err := p.add(kept.Waiting{ID: c.ID, Result: json.RawMessage(`{"requestState":"a"}`)})
+	require.NoError(t, err)
+	if !same.Until.Equal(c.Until.Add(-time.Second)) {
+		t.Errorf("the same question has until %v, after %v", same.Until, c.Until)
+	}
+	_, again, err := p.take(c.ID)
+	require.NoError(t, err)
+	release() // of the one before
+	_, _, err = p.take(c.ID)
+	assert.ErrorIs(t, err, errTaken)
+	again()
+	full := json.RawMessage(make([]byte, maxWaitingAll+1))
+	if _, err := p.add(kept.Waiting{ID: c.ID, Result: full}); !errors.Is(err, errFull) || len(p.list()) != 1 {
+		t.Errorf("a call is lost whose next question is too large: %v, %d left", err, len(p.list()))
+	}
+	if was, ok := p.forget(c.ID); !ok || string(was.Result) != `{"requestState":"a"}` {
+		t.Errorf("%+v %v", was, ok)
 	}
 }

@@ -2,6 +2,7 @@ package kept
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,7 +20,9 @@ import (
 const (
 	askTime   = 5 * time.Second
 	closeTime = time.Minute // servers are given time to leave
-	maxAnswer = 64 << 20
+	maxAnswer = 128 << 20
+
+	maxRefusal = 4 << 10
 )
 
 // StatusOf asks a session for its status.
@@ -42,10 +45,26 @@ func Keep(ctx context.Context, name string, call Waiting) (Waiting, error) {
 	return kept, ask(ctx, name, http.MethodPost, PathWaiting, text, &kept)
 }
 
-// WaitingCall is a call that waits, with its request.
-func WaitingCall(ctx context.Context, id string) (name string, call Waiting, err error) {
+// Take is a call that waits, with its request, for the one who answers it: nobody else gets it until release is called, or the call is kept again
+// or forgotten. The error wraps ErrNotWaiting or ErrTaken.
+func Take(ctx context.Context, id string) (name string, call Waiting, release func(), err error) {
 	name = SessionOf(id)
-	return name, call, ask(ctx, name, http.MethodGet, PathWaiting+"/"+url.PathEscape(id), nil, &call)
+	if name == "" {
+		return "", call, nil, ErrNotWaiting
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	late := time.AfterFunc(askTime, cancel)
+	res, err := request(ctx, name, http.MethodGet, PathWaiting+"/"+url.PathEscape(id), nil)
+	if err != nil {
+		cancel()
+		return name, call, nil, err
+	}
+	release = func() { cancel(); _ = res.Body.Close() } // the connection says that it is answered
+	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(&call); err != nil || !late.Stop() {
+		release()
+		return name, call, nil, fmt.Errorf("session %s: what it says is not understood: %w", name, cmp.Or(err, context.DeadlineExceeded))
+	}
+	return name, call, release, nil
 }
 
 // Forget takes a call away that was answered.
@@ -81,40 +100,23 @@ func dial(ctx context.Context, path string) (net.Conn, error) {
 	return c, nil
 }
 
-// ask makes one request of the process that keeps a session.
+// ask makes one request of the process that keeps a session, and reads its answer.
 func ask(ctx context.Context, name, method, page string, body []byte, answer any) error {
-	path, err := Find(name)
-	if err != nil {
-		return err
-	}
 	limit := askTime
 	if page == PathClose {
 		limit = closeTime
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	t := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, path) }}
-	defer t.CloseIdleConnections()
-	req, err := http.NewRequestWithContext(ctx, method, "http://localhost"+page, bytes.NewReader(body))
+	res, err := request(ctx, name, method, page, body)
 	if err != nil {
 		return err
-	}
-	res, err := (&http.Client{Transport: t}).Do(req)
-	switch {
-	case err != nil && unixsocket.Stale(err):
-		return fmt.Errorf("%s: %w: its process is gone", name, ErrNone)
-	case err != nil:
-		return fmt.Errorf("session %s: %w", name, err)
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	switch {
 	case err != nil:
 		return fmt.Errorf("session %s: %w", name, err)
-	case res.StatusCode == http.StatusNotFound && strings.HasPrefix(page, PathWaiting):
-		return ErrNotWaiting
-	case res.StatusCode >= 300:
-		return fmt.Errorf("session %s: %s", name, strings.TrimSpace(string(text)))
 	case answer == nil:
 		return nil
 	}
@@ -124,5 +126,39 @@ func ask(ctx context.Context, name, method, page string, body []byte, answer any
 	return nil
 }
 
+// request sends one request, and gives the answer if it is what was asked for.
+func request(ctx context.Context, name, method, page string, body []byte) (*http.Response, error) {
+	path, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	t := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, path) }}
+	req, err := http.NewRequestWithContext(ctx, method, "http://localhost"+page, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	res, err := (&http.Client{Transport: t}).Do(req)
+	switch {
+	case err != nil && unixsocket.Stale(err):
+		return nil, fmt.Errorf("%s: %w: its process is gone", name, ErrNone)
+	case err != nil:
+		return nil, fmt.Errorf("session %s: %w", name, err)
+	case res.StatusCode < 300:
+		return res, nil
+	}
+	defer res.Body.Close()
+	switch {
+	case res.StatusCode == http.StatusNotFound && strings.HasPrefix(page, PathWaiting):
+		return nil, ErrNotWaiting
+	case res.StatusCode == http.StatusConflict:
+		return nil, ErrTaken
+	}
+	text, _ := io.ReadAll(io.LimitReader(res.Body, maxRefusal)) // what of it came
+	return nil, fmt.Errorf("session %s: %s", name, strings.TrimSpace(string(text)))
+}
+
 // ErrNotWaiting is the error for a call that does not wait, or not any more.
 var ErrNotWaiting = errors.New("no such call waits for an answer: it was answered, given up or never asked")
+
+// ErrTaken is the error for a call that somebody else answers at this moment.
+var ErrTaken = errors.New("somebody else answers this call at this moment")

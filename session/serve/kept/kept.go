@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -162,5 +163,5 @@ func Server(ctx context.Context, name string) (config.Server, error) {
 	case st.Ended:
 		return config.Server{}, fmt.Errorf("session %s: %w: %s", name, ErrEnded, st.Error)
 	}
-	return config.Server{Name: name, Transport: config.HTTP, URL: "unix://" + st.Socket + ":" + PathMCP, Protocol: mcp.LATEST_PROTOCOL_VERSION}, nil
+	return config.Server{Name: name, Transport: config.HTTP, URL: "http+unix://" + url.PathEscape(st.Socket) + PathMCP, Protocol: mcp.LATEST_PROTOCOL_VERSION}, nil
 }

@@ -70,7 +70,7 @@ func TestFindsSessions(t *testing.T) {
 	require.NoError(t, dead.Close())
 	s, err := Server(t.Context(), "shop")
 	require.NoError(t, err)
-	assert.Equal(t, s.URL, "unix:///s/kept.shop.sock:/mcp")
+	assert.Equal(t, s.URL, "http+unix://%2Fs%2Fkept.shop.sock/mcp")
 	for name, want := range map[string]error{"dead": ErrNone, "over": ErrEnded} {
 		if _, err := Server(t.Context(), name); !errors.Is(err, want) {
 			t.Errorf("%s: %v", name, err)
@@ -78,10 +78,10 @@ func TestFindsSessions(t *testing.T) {
 	}
 	_, err = Server(t.Context(), "mad")
 	assert.ErrorContains(t, err, "is not understood")
-	_, _, err = WaitingCall(t.Context(), "shop-1")
+	_, _, _, err = Take(t.Context(), "shop-1")
 	assert.ErrorIs(t, err, ErrNotWaiting)
 	for _, id := range []string{"shop-1/../../status", "shop-1?x", "shop-%2e"} { // stays below the calls
-		_, _, err = WaitingCall(t.Context(), id)
+		_, _, _, err = Take(t.Context(), id)
 		assert.ErrorIs(t, err, ErrNotWaiting)
 	}
 	_, err = StatusOf(t.Context(), "../"+filepath.Base(dir)+"/kept.shop")
